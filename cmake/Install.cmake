@@ -1,0 +1,4 @@
+# What `cmake --install` lays down: program, backends, headers, matrices.
+install(TARGETS bakeoff RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/bakeoff DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY matrix DESTINATION ${CMAKE_INSTALL_DATADIR}/bakeoff)

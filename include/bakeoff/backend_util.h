@@ -1,0 +1,147 @@
+/*
+ * backend_util.h - optional inline helpers for backends: option tables whose entries are
+ * type-checked against the struct they fill, one-line errors, slices.
+ *
+ * Nothing here is part of the ABI; a backend may leave it out altogether.
+ */
+#ifndef BK_BACKEND_UTIL_H
+#define BK_BACKEND_UTIL_H
+
+#include <bakeoff/backend.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define BK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define BK_EXPORT            __attribute__((visibility("default")))
+#else
+#define BK_PRINTF(fmt, args)
+#define BK_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors --------------------------------------------------------------- */
+
+/* Fill *err from `status`, a vendor code (errno, SQL error number, HTTP status; 0 if none)
+ * and a message: what failed, on what, why.  Line ends become spaces.  Returns `status`, so
+ * that a failing operation ends in one line: return bk_fail(err, BK_IO, errno, ...). */
+static inline BK_PRINTF(4, 0) bk_status bk_vfail(struct bk_error *err, bk_status status,
+						 int64_t vendor, const char *fmt, va_list ap)
+{
+	char *p;
+
+	err->status = status;
+	err->vendor_code = vendor;
+	err->item = UINT64_MAX;
+	err->flags = 0;
+	err->sqlstate[0] = '\0';
+	vsnprintf(err->message, sizeof(err->message), fmt, ap);
+	for (p = err->message; *p; p++) {
+		if (*p == '\n' || *p == '\r' || *p == '\t')
+			*p = ' ';
+	}
+	while (p > err->message && p[-1] == ' ')
+		*--p = '\0';
+	return status;
+}
+
+static inline BK_PRINTF(4, 5) bk_status
+	bk_fail(struct bk_error *err, bk_status status, int64_t vendor, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	bk_vfail(err, status, vendor, fmt, ap);
+	va_end(ap);
+	return status;
+}
+
+/* An error struct ready to be passed as `err`. */
+static inline struct bk_error bk_error_init(void)
+{
+	struct bk_error e;
+
+	memset(&e, 0, sizeof(e));
+	e.struct_size = (uint32_t)sizeof(e);
+	e.item = UINT64_MAX;
+	return e;
+}
+
+/* ---- Slices ---------------------------------------------------------------- */
+
+static inline struct bk_slice bk_slice_of(const void *data, size_t len)
+{
+	struct bk_slice s;
+
+	s.data = data;
+	s.len = len;
+	return s;
+}
+
+static inline struct bk_slice bk_slice_str(const char *s)
+{
+	return bk_slice_of(s, strlen(s));
+}
+
+static inline int bk_slice_eq(struct bk_slice a, struct bk_slice b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Byte order; a prefix comes first. */
+static inline int bk_slice_cmp(struct bk_slice a, struct bk_slice b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int c = n ? memcmp(a.data, b.data, n) : 0;
+
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+/* ---- Option tables --------------------------------------------------------- */
+
+/* offsetof(st, field), refused by the compiler unless the field has type T: the pointer
+ * comparison is never evaluated. */
+#define BK_OPT_AT(T, st, field)                                                                    \
+	((uint32_t)(offsetof(st, field) + 0 * sizeof(&((st *)0)->field == (T *)0)))
+
+/* BK_OPTION_xxx(struct, field, "name", default as a user writes it or NULL, "help", ...)
+ * Further members by designator: .env = "NAME", .flags = BK_OPTF_SECRET, .min = 1, .max = 64.
+ * BK_OPTION_ENUM takes its NULL-terminated list of choices before the help. */
+#define BK_OPTION_(kind, ctype, st, field, nam, dflt, ...)                                         \
+	{                                                                                          \
+		.name = (nam), .def = (dflt), .type = (kind),                                      \
+		.offset = BK_OPT_AT(ctype, st, field), .help = __VA_ARGS__                         \
+	}
+#define BK_OPTION_BOOL(st, field, nam, dflt, ...)                                                  \
+	BK_OPTION_(BK_OPT_BOOL, uint8_t, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_I64(st, field, nam, dflt, ...)                                                   \
+	BK_OPTION_(BK_OPT_I64, int64_t, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_U64(st, field, nam, dflt, ...)                                                   \
+	BK_OPTION_(BK_OPT_U64, uint64_t, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_BYTES(st, field, nam, dflt, ...)                                                 \
+	BK_OPTION_(BK_OPT_BYTES, uint64_t, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_USEC(st, field, nam, dflt, ...)                                                  \
+	BK_OPTION_(BK_OPT_USEC, uint64_t, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_F64(st, field, nam, dflt, ...)                                                   \
+	BK_OPTION_(BK_OPT_F64, double, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_STR(st, field, nam, dflt, ...)                                                   \
+	BK_OPTION_(BK_OPT_STR, const char *, st, field, nam, dflt, __VA_ARGS__)
+#define BK_OPTION_ENUM(st, field, nam, dflt, list, ...)                                            \
+	{                                                                                          \
+		.name = (nam), .def = (dflt), .choices = (list), .type = BK_OPT_ENUM,              \
+		.offset = BK_OPT_AT(uint32_t, st, field), .help = __VA_ARGS__                      \
+	}
+#define BK_OPTION_END                                                                              \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
