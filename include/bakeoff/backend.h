@@ -413,52 +413,129 @@ struct bk_binary_ops {
 };
 
 /* ---- A private server ---------------------------------------------------------
- * Data only.  Strings are templates over {bin} {data} {run} {port} {host} {user} {password}
- * {database} {key} {value}.  The harness owns copies, processes, accounts' passwords and clean-up.
- */
-struct bk_pair {
+ * Data only: the backend says what its server needs; the harness owns folders, copies, processes,
+ * passwords and clean-up.  Strings are templates; a `{` that does not begin one of these names is
+ * itself, an unknown name is an error:
+ *   {data} {run}    folders of this server, 0700, owned by the user that it runs as.  {run} is
+ *                   short enough for a socket and holds `files`; only {data} is ever copied
+ *   {socket}        `socket`, expanded
+ *   {host} {port}   where it listens with TCP, free when it starts; {port2} {port3} {port4}: more
+ *   {user} {password} {database}   what clients use.  [a-z0-9_]; [A-Za-z0-9]; [a-z0-9_]
+ *   {bin}           folder of the first program
+ *   {uuid} {uuid2}  random, of this server
+ *   {key} {value}   where a member says so
+ *   whatever a command captured
+ * An argv[0] that is the name of one of `programs` becomes the path where that was found.
+ * Servers and commands run in {run}, with a clean environment (PATH, HOME={run}, LC_ALL=C.UTF-8 and
+ * `process_env`) and their output in a log; an error carries its last lines.  No {password} and
+ * no captured secret belongs in an argv: every user of the machine reads those.  Use `files` or
+ * stdin_text.
+ *
+ * LIFE OF A SERVER.  With BK_SERVICE_COPY, once per version and settings of init, into a cache:
+ *   init -> processes -> after -> place.create({database}) where there are places -> --schema
+ *   files by `load` -> processes stopped by stop_signal -> {data} kept as the template.
+ * Each server then: {data} copied -> processes -> those of `after` that are not for the template
+ * only -> one store.open with `reach`.  Without BK_SERVICE_COPY every server goes the whole way.
+ * A backend without places makes {database} in init or after, if it has such a thing.
+ * A string option `bin-dir` of the backend chooses among installed versions. */
+struct bk_pair { /* arrays end at key NULL */
 	const char *key;
 	const char *value;
 };
-struct bk_setting { /* set when it applies; stands in arrays */
+
+/* When an entry applies.  The bits of one line are alternatives, none of them: always; lines must
+ * all be met. */
+#define BK_WHEN_TEST    (1u << 0) /* throw-away data, as quick as it gets: for tests */
+#define BK_WHEN_BENCH   (1u << 1) /* real disk, settings as for production: for measuring */
+#define BK_WHEN_SOCKET  (1u << 2) /* it is reached through a Unix socket in {run} */
+#define BK_WHEN_TCP     (1u << 3) /* it is reached at {host}:{port} */
+#define BK_WHEN_NONE    (1u << 4) /* durability asked for: none */
+#define BK_WHEN_PROCESS (1u << 5)
+#define BK_WHEN_MACHINE (1u << 6)
+#define BK_WHEN_ADMIN                                                                              \
+	(1u << 7) /* `reach`: for the one who makes and drops places.  Of two entries              \
+		   * with one key the later that applies counts */
+
+struct bk_setting { /* arrays end at key NULL; of two with one key the later that applies counts */
 	const char *key;
 	const char *value;
-	uint32_t profiles;   /* bit 0 test, bit 1 bench */
-	uint32_t durability; /* bit of 1u << BK_DURABLE_*; 7: all */
-};
-struct bk_command {
-	const char *const *argv;
-	const char *stdin_text;
-};
-#define BK_READY_NOTIFY 1u /* READY=1 on NOTIFY_SOCKET, where the program speaks it */
-#define BK_READY_FILE   2u /* line `ready_line` of `ready_file` reads `ready_text`, line 1 our pid \
-			    */
-struct bk_process {
-	const char *name;
-	const char *const *argv;
-	const char *setting_argv; /* how one setting is passed, e.g. "-c{key}={value}" */
-	const char *ready_file;
-	const char *ready_text;
-	uint32_t ready; /* BK_READY_*; always followed by one store.open that works */
-	uint32_t ready_line;
-	uint32_t stop_signal; /* then SIGKILL after 5 s */
+	uint32_t when; /* BK_WHEN_* */
 	uint32_t reserved;
 };
+
+#define BK_COMMAND_TEMPLATE                                                                        \
+	(1u << 0)                     /* in `after`: its effect is in {data}, copies need no more  \
+				       */
+#define BK_COMMAND_MAY_FAIL (1u << 1) /* a status other than 0 is no error */
+struct bk_command {                   /* arrays end at argv NULL */
+	const char *const *argv;
+	const char *stdin_text;        /* or NULL */
+	const struct bk_pair *capture; /* from JSON on its standard output: name, where: {"secret",
+					* "keys.0.secret_key"}; or NULL */
+	uint32_t when;                 /* BK_WHEN_* */
+	uint32_t flags;                /* BK_COMMAND_* */
+};
+
+/* How to know that a process is up; of several the first that answers counts.  Always followed,
+ * after the last process, by one store.open that works. */
+#define BK_READY_NOTIFY 1u /* READY=1 on NOTIFY_SOCKET, where the program speaks it */
+#define BK_READY_FILE                                                                              \
+	2u /* line `ready_line` (from 1) of `ready_file` reads `ready_text`, blanks aside,         \
+	    * and line 1 is the pid of the process */
+#define BK_READY_CONNECT 4u /* {socket}, or {host}:{port} with TCP, takes a connection */
+#define BK_READY_COMMAND                                                                           \
+	8u /* `ready_argv` exits with 0 and `ready_text`, if any, is in what it prints */
+
+struct bk_process { /* arrays end at name NULL */
+	const char *name;
+	const char *const *argv;
+	const char *setting_argv;        /* how one of `settings` is passed, e.g. "-c{key}={value}";
+					  * NULL: this process takes none */
+	const struct bk_command *before; /* run before it starts; or NULL */
+	const char *ready_file;
+	const char *ready_text;
+	const char *const *ready_argv;
+	uint32_t ready; /* BK_READY_*; 0: the store.open alone tells */
+	uint32_t ready_line;
+	uint32_t stop_signal; /* ends it leaving good data; SIGKILL after 5 s */
+	uint32_t drop_signal; /* ends it at once, data lost, nothing left in the system (shared
+			       * memory); sent too when the keeper dies; 0: SIGKILL */
+};
+
+#define BK_SERVICE_COPY     (1u << 0) /* a stopped {data} may be copied and run elsewhere */
+#define BK_SERVICE_SQL      (1u << 1) /* its URL may be exported as DATABASE_URL */
+#define BK_SERVICE_TCP_ONLY (1u << 2) /* it has no Unix socket: BK_WHEN_TCP always */
+#define BK_SERVICE_LOCALHOST                                                                       \
+	(1u << 3) /* {host} must be 127.0.0.1; else it is a random address of 127.0.0.0/8 */
+
 struct bk_service {
 	uint32_t struct_size;
-	uint32_t flags;                     /* bit 0: a stopped data folder may be copied */
-	const char *const *programs;        /* all must be found */
-	const char *const *search;          /* folders and globs after PATH, newest first */
-	const char *const *users;           /* to run as when root */
-	const struct bk_command *init;      /* makes an empty data folder; ends at argv NULL */
-	const struct bk_process *processes; /* in order of start, ends at name NULL */
-	const struct bk_command *after;     /* once up: accounts, databases, buckets */
-	const struct bk_setting *settings;  /* ends at key NULL */
-	const struct bk_pair *options;      /* the backend's own options that reach the server */
-	const struct bk_pair *env;          /* what clients expect */
-	const struct bk_pair *files;        /* files written into {run}, mode 0600: name, content */
-	const struct bk_command
-		*load; /* runs a script given as {value} with the store's own client */
+	uint32_t flags;                     /* BK_SERVICE_* */
+	const char *const *programs;        /* all must be found: in the user's bin-dir, the folder
+					     * of the first, PATH, `search`.  "a|b": either; argv[0]
+					     * may then be "a" */
+	const char *const *search;          /* folders and globs, tried in order; of one glob the
+					     * highest version first */
+	const char *const *users;           /* to run as when root; then nobody */
+	const struct bk_command *init;      /* makes {data} from an empty folder */
+	const struct bk_process *processes; /* in order of start; stopped in the opposite order */
+	const struct bk_command *after;     /* once all are up */
+	const struct bk_setting *settings;
+	const struct bk_pair *options;     /* of the backend, that reach the server: option, key of
+					    * the setting that its value becomes */
+	const struct bk_setting *reach;    /* the backend's options with which store.open gets
+					    * there: {"host", "{run}", BK_WHEN_SOCKET} */
+	const struct bk_setting *env;      /* for clients, beside the BAKEOFF_* that the harness
+					    * sets.  Also used with a server that exists: then
+					    * {run} holds `files` only */
+	const struct bk_setting *files;    /* written into {run}, 0600: name, content */
+	const struct bk_command *load;     /* runs a script with the store's own client; the
+					    * script is its standard input and {value} its path;
+					    * its environment is `env` */
+	const struct bk_pair *process_env; /* for servers and commands; or NULL */
+	const char *socket;                /* what clients are told; NULL: none */
+	const char *url_socket, *url_tcp;  /* what goes in is percent-encoded; NULL: none */
+	const struct bk_service *alternative; /* tried when the programs are not there; or NULL */
 };
 
 /* ---- Places: empty databases, buckets, folders for other people's tests (BK_F_PLACES) ------
@@ -470,12 +547,13 @@ struct bk_place {
 struct bk_place_ops {
 	uint32_t struct_size;
 	uint32_t reserved;
-	/* EXISTS if the name is taken, whoever owns it.  `from`: a place to clone, or empty.
-	 * [control] */
+	/* EXISTS if the name is taken, whoever owns it.  `user` becomes its owner; it is made with
+	 * `password` unless it is there.  `from`: a place to clone, or empty.  [control] */
 	bk_status (*create)(struct bk_store *admin, struct bk_slice name, struct bk_slice mark,
 			    struct bk_slice user, struct bk_slice password, struct bk_slice from,
 			    struct bk_error *err);
-	/* FOREIGN unless it bears `mark`.  NOT_FOUND is for the caller to ignore. [control] */
+	/* FOREIGN unless it bears `mark`.  NOT_FOUND is for the caller to ignore.  Its owner goes
+	 * too if create() made it.  [control] */
 	bk_status (*drop)(struct bk_store *admin, struct bk_slice name, struct bk_slice mark,
 			  struct bk_error *err);
 	/* Places that bear any mark of bakeoff. [control] */
