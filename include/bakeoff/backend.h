@@ -160,11 +160,16 @@ struct bk_option {
 
 /* ---- What the harness offers a backend ---------------------------------- */
 
+#define BK_LOG_ERROR   0u
+#define BK_LOG_WARNING 1u
+#define BK_LOG_INFO    2u
+#define BK_LOG_DEBUG   3u
+
 struct bk_host {
 	uint32_t struct_size;
 	uint16_t abi_major, abi_minor;
 	void *ctx;
-	void (*log)(void *ctx, uint32_t level, const char *line); /* [any] */
+	void (*log)(void *ctx, uint32_t level, const char *line); /* [any], BK_LOG_* */
 	uint64_t (*now_ns)(void *ctx);                            /* [any] */
 };
 

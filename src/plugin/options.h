@@ -52,4 +52,10 @@ void bk_options_each(const struct bk_options *options,
  * NOTIFY_SOCKET, which client libraries would read unseen. */
 void bk_options_read_environment(void);
 
+/* A variable's value as it was before bk_options_read_environment(), or NULL. */
+const char *bk_options_environment(const char *name);
+/* What was unset, as "NAME=value", NULL after the last: for a program that bakeoff runs for its
+ * user, whose environment it is. */
+char *const *bk_options_environment_removed(void);
+
 #endif

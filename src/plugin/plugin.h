@@ -40,6 +40,15 @@ void bk_plugin_free(struct bk_plugin *plugin); /* the shared object stays mapped
  * nearest known one as a suggestion. */
 bk_status bk_plugin_find(struct bk_plugin **out, const char *name, struct bk_error *err);
 
+/* As bk_plugin_find(), but takes a path too: what holds a slash or ends in ".so".  For arguments of
+ * the command line only; files that are passed around name backends. */
+bk_status bk_plugin_given(struct bk_plugin **out, const char *name_or_path, struct bk_error *err);
+
+/* The search path, in order, whether or not the folders exist; NULL after the last.  NULL when out
+ * of memory. */
+char **bk_plugin_folders(void);
+void bk_plugin_folders_free(char **folders);
+
 /* Every bk-*.so on the search path, loaded or refused; a name found twice counts where it is
  * found first. */
 struct bk_plugin_entry {
