@@ -1,5 +1,5 @@
 /*
- * cmd.h - a subcommand: one file, one descriptor, one line in the table of cmd.c.
+ * cmd.h - a subcommand: one file, one descriptor, one line in commands.def.
  */
 #ifndef BK_CMD_CMD_H
 #define BK_CMD_CMD_H
