@@ -43,12 +43,15 @@ static bk_status fs_fail(struct bk_error *err, const char *what, const char *pat
 
 bk_status bk_fs_mkdirs(const char *path, uint32_t mode, struct bk_error *err)
 {
-	char *copy = strdup(path), *p;
+	char *copy, *p;
 	bk_status st = BK_OK;
 
+	if (!*path)
+		return bk_fail(err, BK_INVALID, 0, "cannot make a folder: its path is empty");
+	copy = strdup(path);
 	if (!copy)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	for (p = copy + 1; copy[0]; p++) {
+	for (p = copy + 1;; p++) {
 		char c = *p;
 
 		if (c != '/' && c != '\0')

@@ -1,0 +1,3 @@
+/* expect: its store table is NULL */
+#define BASE_STORE NULL
+#include "base.h"

@@ -1,0 +1,3 @@
+/* expect: its summary is missing */
+#define BASE_SUMMARY ""
+#include "base.h"

@@ -1,0 +1,3 @@
+/* expect: it has no version text */
+#define BASE_VERSION NULL
+#include "base.h"

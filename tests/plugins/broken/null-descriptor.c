@@ -1,0 +1,3 @@
+/* expect: bk_backend() returned NULL */
+#define BASE_RETURN NULL
+#include "base.h"

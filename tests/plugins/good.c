@@ -1,0 +1,2 @@
+/* The base as it is: taken by the loader, so that each refusal has one cause. */
+#include "base.h"
