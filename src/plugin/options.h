@@ -47,9 +47,9 @@ void bk_options_each(const struct bk_options *options,
 				enum bk_option_source source),
 		     void *ctx);
 
-/* Once, before the first store is opened and before any thread: keep what the option tables of the
- * backends on the search path name, then unset PG*, MYSQL*, MARIADB*, AWS_*, *_proxy, *_PROXY and
- * NOTIFY_SOCKET, which client libraries would read unseen. */
+/* Once, before the first store is opened and before any thread: take out of the environment what
+ * client libraries would read unseen (environment.c lists the families of variables), and keep it
+ * for the option tables that name it. */
 void bk_options_read_environment(void);
 
 /* A variable's value as it was before bk_options_read_environment(), or NULL. */

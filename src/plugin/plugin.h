@@ -35,7 +35,7 @@ struct bk_plugin {
 bk_status bk_plugin_load(struct bk_plugin **out, const char *path, struct bk_error *err);
 void bk_plugin_free(struct bk_plugin *plugin); /* the shared object stays mapped */
 
-/* Load by name ("mem") from the search path: $BAKEOFF_BACKENDS (folders, colon-separated), then
+/* Load by name from the search path: $BAKEOFF_BACKENDS (folders, colon-separated), then
  * backends/ beside the program (build tree), then the installed folder.  An unknown name gets the
  * nearest known one as a suggestion. */
 bk_status bk_plugin_find(struct bk_plugin **out, const char *name, struct bk_error *err);

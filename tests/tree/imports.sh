@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Imports in src/ point one way, and backends include nothing of src/.
+#   imports.sh SOURCES
+set -euo pipefail
+cd "$1"
+failed=0
+
+# Folders by height; a file may include from its own folder and from lower ones only.
+declare -A height=(
+	[util]=0
+	[plugin]=1 [host]=1 [stats]=1
+	[layer]=2 [service]=2 [repo]=2 [load]=2 [results]=2
+	[scenario]=3 [matrix]=4 [run]=5 [report]=6 [cmd]=7
+)
+
+for file in src/*/*.[ch]; do
+	folder=$(basename "$(dirname "$file")")
+	if [ -z "${height[$folder]+x}" ]; then
+		echo "$file: src/$folder has no place in the order of imports"
+		failed=1
+		continue
+	fi
+	while read -r include; do
+		other=${include%%/*}
+		if [ "$other" = "$include" ]; then
+			echo "$file: \"$include\": headers of src/ are included as folder/name.h"
+			failed=1
+		elif [ -z "${height[$other]+x}" ]; then
+			echo "$file: \"$include\": src/$other is not known"
+			failed=1
+		elif [ "$other" != "$folder" ] && ((height[$other] >= height[$folder])); then
+			echo "$file: \"$include\": src/$folder must not know of src/$other"
+			failed=1
+		fi
+	done < <(sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\.h\)".*/\1/p' "$file")
+done
+
+for file in backends/*/*.[ch]; do
+	[ -e "$file" ] || continue
+	while read -r include; do
+		case $include in
+		*/*) echo "$file: \"$include\": a backend includes its own folder and <bakeoff/...>" ;;
+		*) [ -e "$(dirname "$file")/$include" ] && continue
+			echo "$file: \"$include\" is not in its folder" ;;
+		esac
+		failed=1
+	done < <(sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\)".*/\1/p' "$file")
+done
+exit "$failed"
