@@ -26,7 +26,7 @@ struct run {
 	uint32_t waiting; /* workers whose session is open, or failed to open */
 	bool open;        /* the gate */
 	atomic_bool abort;
-	atomic_bool cancelled;
+	atomic_bool stopped;
 	atomic_uint_fast64_t failed;  /* of all workers, for failures_max */
 	atomic_uint_fast64_t ordinal; /* operations done, for windows and progress */
 	uint64_t start_ns;
@@ -136,8 +136,8 @@ static void drive(struct worker *w, void *state)
 			note_done(run, now);
 		if (atomic_load_explicit(&run->abort, memory_order_relaxed))
 			break;
-		if (plan->cancel && __atomic_load_n(plan->cancel, __ATOMIC_RELAXED)) {
-			atomic_store(&run->cancelled, true);
+		if (plan->stop && __atomic_load_n(plan->stop, __ATOMIC_RELAXED)) {
+			atomic_store(&run->stopped, true);
 			break;
 		}
 	}
@@ -197,7 +197,7 @@ static void collect(struct bk_load_result *out, const struct run *run, const str
 	}
 	out->first_done_ns = first == UINT64_MAX ? 0 : first - run->start_ns;
 	out->last_done_ns = last - run->start_ns;
-	out->cancelled = atomic_load(&run->cancelled);
+	out->stopped = atomic_load(&run->stopped);
 	for (i = 0; i < run->window_count && run->window_at_ns[i]; i++) {
 		uint64_t from = i ? run->window_at_ns[i - 1] : run->start_ns;
 

@@ -34,7 +34,7 @@ struct bk_load_plan {
 	/* End the load after so many failed operations (0: never): a store that is gone must not
 	 * cost hours. */
 	uint64_t failures_max;
-	const bool *cancel; /* may be NULL; looked at between operations (atomic) */
+	const int *stop;     /* may be NULL; non-zero ends the load between operations (atomic) */
 	uint64_t *progress; /* may be NULL; operations done, for a display (atomic) */
 	/* The time of every window_ops-th operation is kept (0: none). */
 	uint64_t window_ops;
@@ -49,7 +49,7 @@ struct bk_load_result {
 						 work, and until the last */
 	uint64_t *window_ns;                  /* length of each full window; owned; or NULL */
 	size_t window_count;
-	bool cancelled;
+	bool stopped;
 };
 
 /* Runs to the end.  OK also when operations failed: see `failed`.  Negative when the workers could
