@@ -6,7 +6,7 @@
  */
 #include "load/load.h"
 
-#include "load/clock.h"
+#include "util/clock.h"
 
 #include <bakeoff/backend_util.h>
 

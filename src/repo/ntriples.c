@@ -3,8 +3,8 @@
  */
 #include "repo/ntriples.h"
 
-#include "load/clock.h"
 #include "repo/document.h"
+#include "util/clock.h"
 
 #include <bakeoff/backend_util.h>
 

@@ -4,8 +4,8 @@
  * Where operations follow each other the end of one is the start of the next (a chained clock):
  * one reading an operation instead of two, and no gap that nobody accounts for.
  */
-#ifndef BK_LOAD_CLOCK_H
-#define BK_LOAD_CLOCK_H
+#ifndef BK_UTIL_CLOCK_H
+#define BK_UTIL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
