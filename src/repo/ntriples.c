@@ -63,7 +63,26 @@ static char *put(char *p, const void *data, size_t len)
 	return p + len;
 }
 
-/* Inside <>: what the grammar's IRIREF leaves out is written as \u00XX. */
+/* What the grammar's IRIREF leaves out. */
+static bool iri_escaped(unsigned char c)
+{
+	switch (c) {
+	case '<':
+	case '>':
+	case '"':
+	case '{':
+	case '}':
+	case '|':
+	case '^':
+	case '`':
+	case '\\':
+		return true;
+	default:
+		return c <= 0x20;
+	}
+}
+
+/* Inside <>: written as \u00XX where it may not stand for itself. */
 static char *put_iri(char *p, struct bk_slice s)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -73,7 +92,7 @@ static char *put_iri(char *p, struct bk_slice s)
 	for (i = 0; i < s.len; i++) {
 		unsigned char c = in[i];
 
-		if (c <= 0x20 || strchr("<>\"{}|^`\\", c)) {
+		if (iri_escaped(c)) {
 			p = put(p, "\\u00", 4);
 			*p++ = hex[c >> 4];
 			*p++ = hex[c & 15];

@@ -1,0 +1,79 @@
+/*
+ * pool.h - inside the reading of a resource: readers, the work they share, one reader's view of it.
+ * Private to read.c, pool.c and visit.c.
+ */
+#ifndef BK_REPO_POOL_H
+#define BK_REPO_POOL_H
+
+#include "repo/ntriples.h"
+#include "repo/read.h"
+
+#include <pthread.h>
+
+/* How a node came to be named, and so what follows once it is loaded. */
+enum visit {
+	VISIT_ARRIVE,    /* reached by hop `hop` (or the start, hop 0 done) */
+	VISIT_CONTAINER, /* on the way up to the container */
+	VISIT_ANCESTOR,  /* loaded for its own sake, and its parent after it */
+	VISIT_DESCEND,   /* loaded for its own sake, and its children if it is a level */
+};
+
+#define CHUNK_MAX 1000u
+
+/* Ids that are to be visited in the same way.  One block grows with the ids' bytes. */
+struct chunk {
+	struct chunk *next;
+	enum visit visit;
+	size_t hop; /* hops done when the ids are reached */
+	size_t count, used, cap;
+	uint32_t ends[CHUNK_MAX]; /* end of each id in `bytes` */
+	unsigned char *bytes;
+};
+
+struct reader {
+	struct bk_readers *pool;
+	pthread_t thread;
+	bool running;
+	struct bk_repo_session session;
+	struct bk_ntriples out;
+	uint64_t round_trips;
+};
+
+struct bk_readers {
+	struct bk_readers_config config;
+	struct reader *readers;
+
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t change;
+	struct chunk *todo;  /* last in, first out, so that little waits at a time */
+	struct chunk *spare; /* for reuse */
+	uint32_t busy;       /* readers at work */
+	uint64_t generation; /* of reads; readers wake when it moves */
+	uint32_t opened;     /* readers that have tried to open their session */
+	bool closing;
+	bk_status status; /* of the read: the first failure */
+	struct bk_error error;
+
+	/* the read under way; written before it starts */
+	const struct bk_read *read;
+	enum bk_access access;
+	struct bk_u64set *touched;
+	struct bk_cached *start;
+	size_t chunk_size;
+};
+
+/* pool.c */
+struct chunk *bk_pool_chunk(struct bk_readers *pool, enum visit visit, size_t hop);
+void bk_pool_push(struct bk_readers *pool, struct chunk *chunk);
+void bk_pool_recycle(struct bk_readers *pool, struct chunk *chunk);
+bool bk_chunk_add(struct chunk *chunk, struct bk_slice id); /* false: no memory */
+struct bk_slice bk_chunk_id(const struct chunk *chunk, size_t i);
+
+/* visit.c */
+bk_status bk_visit_chunk(struct reader *r, const struct chunk *chunk, struct bk_error *err);
+bk_status bk_visit_native(struct reader *r, struct bk_error *err);
+/* The node, held; through the cache. */
+bk_status bk_visit_load(struct bk_cached **out, struct reader *r, struct bk_slice id,
+			struct bk_error *err);
+
+#endif
