@@ -7,6 +7,7 @@
 #include "repo/cache.h"
 
 #include "repo/document.h"
+#include "repo/repo.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -316,4 +317,21 @@ void bk_cache_counters(struct bk_cache *cache, uint64_t *hits, uint64_t *misses)
 		*misses += s->misses;
 		pthread_mutex_unlock(&s->lock);
 	}
+}
+
+bk_status bk_repo_load(struct bk_cached **out, struct bk_repo_session *session,
+		       struct bk_cache *cache, struct bk_slice id, struct bk_error *err)
+{
+	struct bk_node node;
+	bk_status st;
+
+	*out = bk_cache_get(cache, id);
+	if (*out)
+		return BK_OK;
+	session->round_trips++;
+	st = bk_repo_nodes(session->repo)->get(&node, session->nodes, id, BK_REPO_WANT, err);
+	if (st < 0)
+		return st;
+	*out = bk_cache_put(cache, &node);
+	return *out ? BK_OK : bk_fail(err, BK_NOMEM, 0, "out of memory for the node cache");
 }

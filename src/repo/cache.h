@@ -58,6 +58,12 @@ const struct bk_cached_list *bk_cache_list(struct bk_cache *cache, const struct 
 const struct bk_cached_list *bk_cache_attach(struct bk_cache *cache, struct bk_cached *node,
 					     struct bk_cached_list *list);
 
+/* The node, held, from the cache or else from the store: one round trip. */
+struct bk_repo_session;
+#define BK_REPO_WANT (BK_WANT_PATH | BK_WANT_DOC | BK_WANT_LINKS)
+bk_status bk_repo_load(struct bk_cached **out, struct bk_repo_session *session,
+		       struct bk_cache *cache, struct bk_slice id, struct bk_error *err);
+
 /* Since the last clear.  A get that finds nothing is a miss. */
 void bk_cache_counters(struct bk_cache *cache, uint64_t *hits, uint64_t *misses);
 

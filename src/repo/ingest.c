@@ -19,6 +19,7 @@ struct bk_ingest {
 	struct bk_repo_session *session;
 	struct bk_hierarchy hierarchy;
 	size_t batch; /* 0: single */
+	bool in_txn;  /* the caller has one open */
 	struct bk_node *nodes;
 	size_t count, slots, gathered_bytes;
 	struct bk_arena arena;     /* what `nodes` point to */
@@ -86,6 +87,14 @@ static bk_status put_each(struct bk_ingest *in, struct bk_error *err)
 	return st;
 }
 
+static bk_status put_batch(struct bk_ingest *in, struct bk_error *err)
+{
+	in->counted.round_trips++;
+	return bk_repo_nodes(in->session->repo)
+		->put_many(in->session->nodes, in->nodes, in->count, BK_PUT_CREATE, err);
+}
+
+/* The nodes of one object: all or none where the store can. */
 static bk_status put_object(struct bk_ingest *in, struct bk_error *err)
 {
 	const struct bk_layered *store = in->session->repo->nodes;
@@ -94,7 +103,11 @@ static bk_status put_object(struct bk_ingest *in, struct bk_error *err)
 	uint32_t isolation = 0;
 	bk_status st;
 
-	if (!bk_repo_has(store, BK_F_TXN) || in->count == 1)
+	if (in->in_txn || in->count == 1)
+		return put_each(in, err);
+	if (bk_repo_has(store, BK_F_BATCH_ATOMIC))
+		return put_batch(in, err);
+	if (!bk_repo_has(store, BK_F_TXN))
 		return put_each(in, err);
 	in->counted.round_trips += 2;
 	st = store->tables.txn.begin(s, &isolation, BK_TXN_DEFER, err);
@@ -108,11 +121,9 @@ static bk_status put_object(struct bk_ingest *in, struct bk_error *err)
 	return store->tables.txn.commit(s, err);
 }
 
-static bk_status put_batch(struct bk_ingest *in, struct bk_error *err)
+void bk_ingest_in_txn(struct bk_ingest *in, bool in_txn)
 {
-	in->counted.round_trips++;
-	return bk_repo_nodes(in->session->repo)
-		->put_many(in->session->nodes, in->nodes, in->count, BK_PUT_CREATE, err);
+	in->in_txn = in_txn;
 }
 
 bk_status bk_ingest_flush(struct bk_ingest *in, struct bk_error *err)

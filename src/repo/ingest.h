@@ -25,7 +25,8 @@ struct bk_ingest_link {
 	const char *target; /* path */
 };
 
-/* Add a node at PARENT/NAME; `parent` NULL or "": a root.  The document is borrowed for the call.
+/* Add a node at PARENT/NAME; `parent` NULL or "": a root.  Neither may be a path_out of this
+ * ingest.  The document is borrowed for the call.
  */
 bk_status bk_ingest_put(struct bk_ingest *ingest, const char *parent, const char *name,
 			struct bk_slice doc, const struct bk_ingest_link *links, size_t link_count,
@@ -38,6 +39,8 @@ bk_status bk_ingest_post(const char **path_out, struct bk_ingest *ingest, const 
 /* Single: an object is complete; what was added since the last call is stored in one transaction.
  * Bulk: no effect. */
 bk_status bk_ingest_end_object(struct bk_ingest *ingest, struct bk_error *err);
+/* Single, while the caller has a transaction open on the session: objects become part of it. */
+void bk_ingest_in_txn(struct bk_ingest *ingest, bool in_txn);
 bk_status bk_ingest_flush(struct bk_ingest *ingest, struct bk_error *err);
 
 /* Where PARENT/aa/bb/cc/dd/NAME is; into buf, emptied first. */

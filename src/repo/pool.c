@@ -258,7 +258,7 @@ static void collect(struct bk_read_result *out, struct bk_readers *pool, uint64_
 
 		out->triples += r->out.triples;
 		out->sum += r->out.sum;
-		out->round_trips += r->round_trips;
+		out->round_trips += r->session.round_trips;
 		if (r->out.first_ns && (!first || r->out.first_ns < first))
 			first = r->out.first_ns;
 	}
@@ -313,7 +313,7 @@ bk_status bk_readers_read(struct bk_read_result *out, struct bk_readers *pool,
 	memset(out, 0, sizeof(*out));
 	for (i = 0; i < pool->config.readers; i++) {
 		bk_ntriples_reset(&pool->readers[i].out);
-		trips += pool->readers[i].round_trips;
+		trips += pool->readers[i].session.round_trips;
 	}
 	bk_cache_counters(pool->config.cache, &hits, &misses);
 	pool->status = BK_OK;

@@ -36,7 +36,6 @@ struct reader {
 	bool running;
 	struct bk_repo_session session;
 	struct bk_ntriples out;
-	uint64_t round_trips;
 };
 
 struct bk_readers {

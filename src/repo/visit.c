@@ -10,7 +10,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define WANT (BK_WANT_PATH | BK_WANT_DOC | BK_WANT_LINKS)
 #define PAGE 256u
 
 static bk_status no_memory(struct bk_error *err)
@@ -32,20 +31,8 @@ static void note_touched(struct reader *r, struct bk_slice id)
 bk_status bk_visit_load(struct bk_cached **out, struct reader *r, struct bk_slice id,
 			struct bk_error *err)
 {
-	struct bk_cache *cache = r->pool->config.cache;
-	struct bk_node node;
-	bk_status st;
-
 	note_touched(r, id);
-	*out = bk_cache_get(cache, id);
-	if (*out)
-		return BK_OK;
-	r->round_trips++;
-	st = bk_repo_nodes(r->session.repo)->get(&node, r->session.nodes, id, WANT, err);
-	if (st < 0)
-		return st;
-	*out = bk_cache_put(cache, &node);
-	return *out ? BK_OK : no_memory(err);
+	return bk_repo_load(out, &r->session, r->pool->config.cache, id, err);
 }
 
 /* Loads what the cache lacks of a chunk, a prefix at a time as the backend answers. */
@@ -61,10 +48,10 @@ static bk_status load_missing(struct bk_cached **out, struct reader *r, const st
 	while (from < n) {
 		bk_status st;
 
-		r->round_trips++;
+		r->session.round_trips++;
 		st = bk_repo_nodes(r->session.repo)
-			     ->get_many(nodes, &done, r->session.nodes, ids + from, n - from, WANT,
-					err);
+			     ->get_many(nodes, &done, r->session.nodes, ids + from, n - from,
+					BK_REPO_WANT, err);
 		if (st < 0)
 			return st;
 		if (done == 0 || done > n - from)
@@ -174,12 +161,12 @@ static bk_status walk(struct reader *r, struct bk_slice start, const struct bk_s
 	bk_status st;
 	size_t n, i;
 
-	r->round_trips++;
+	r->session.round_trips++;
 	st = ops->walk_open(&cursor, r->session.nodes, start, steps, n_steps, want, err);
 	if (st < 0)
 		return st;
 	while ((st = ops->walk_next(cursor, hits, PAGE, &n, err)) == BK_OK) {
-		r->round_trips++;
+		r->session.round_trips++;
 		for (i = 0; i < n; i++) {
 			if (!fn(ctx, &hits[i])) {
 				st = no_memory(err);

@@ -1,0 +1,98 @@
+/*
+ * loading.c - the frame around a data set's objects: session, progress, rate.
+ */
+#include "scenario/reading.h"
+
+#include "util/clock.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_OBJECTS 1000u
+
+struct bk_hierarchy bk_case_hierarchy(const struct bk_case *c)
+{
+	struct bk_hierarchy h = {0, 0};
+	struct bk_error err = bk_error_init();
+
+	bk_hierarchy_parse(&h, bk_case_text(c, "hierarchy"), &err);
+	return h;
+}
+
+static bool has_hierarchy(const struct bk_case *c)
+{
+	const struct bk_param *const *p = c->scenario->params;
+
+	while (*p && strcmp((*p)->name, "hierarchy") != 0)
+		p++;
+	return *p != NULL;
+}
+
+bk_status bk_loading_begin(struct bk_loading *l, const struct bk_env *env, uint64_t objects,
+			   struct bk_error *err)
+{
+	struct bk_hierarchy h = {0, 0};
+	bk_status st;
+
+	memset(l, 0, sizeof(*l));
+	l->env = env;
+	l->single = bk_case_is(env->c, "load", "single");
+	if (has_hierarchy(env->c))
+		h = bk_case_hierarchy(env->c);
+	st = bk_repo_session_open(&l->session, env->repo, 0,
+				  l->single ? env->durability : BK_DURABLE_NONE, err);
+	if (st < 0)
+		return st;
+	st = bk_ingest_open(&l->ingest, &l->session, &h, l->single ? 0 : BK_INGEST_BATCH, err);
+	if (st >= 0 && l->single) {
+		l->windows = calloc((size_t)(objects / WINDOW_OBJECTS) + 1, sizeof(double));
+		if (!l->windows)
+			st = bk_fail(err, BK_NOMEM, 0, "out of memory for loading");
+	}
+	if (st < 0) {
+		bk_ingest_close(l->ingest);
+		bk_repo_session_close(&l->session);
+		return st;
+	}
+	__atomic_store_n(env->progress_total, objects, __ATOMIC_RELAXED);
+	l->start_ns = l->window_start_ns = bk_clock_ns();
+	return BK_OK;
+}
+
+bk_status bk_loading_object(struct bk_loading *l, struct bk_error *err)
+{
+	bk_status st = bk_ingest_end_object(l->ingest, err);
+
+	if (st < 0)
+		return st;
+	l->objects++;
+	__atomic_store_n(l->env->progress, l->objects, __ATOMIC_RELAXED);
+	if (l->windows && l->objects % WINDOW_OBJECTS == 0) {
+		uint64_t now = bk_clock_ns();
+
+		l->windows[l->window_count++] = (double)(now - l->window_start_ns) / 1e9;
+		l->window_start_ns = now;
+	}
+	if (__atomic_load_n(l->env->stop, __ATOMIC_RELAXED))
+		return bk_fail(err, BK_CANCELLED, 0, "loading was stopped");
+	return BK_OK;
+}
+
+bk_status bk_loading_end(struct bk_loading *l, bk_status st, struct bk_outcome *out,
+			 struct bk_error *err)
+{
+	if (st >= 0)
+		st = bk_ingest_flush(l->ingest, err);
+	if (st >= 0 && l->single) {
+		double seconds = (double)(bk_clock_ns() - l->start_ns) / 1e9;
+
+		bk_outcome_metric(out, "load.objects_per_s", "1/s", (double)l->objects / seconds);
+		bk_outcome_series(out, "load.seconds_per_1000", "s", l->windows, l->window_count);
+	}
+	bk_ingest_close(l->ingest);
+	bk_repo_session_close(&l->session);
+	free(l->windows);
+	return st;
+}
