@@ -3,10 +3,14 @@
  */
 #include "scenario/reading.h"
 
+#include "repo/document.h"
+#include "repo/vocab.h"
 #include "util/clock.h"
 
 #include <bakeoff/backend_util.h>
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +65,44 @@ bk_status bk_loading_begin(struct bk_loading *l, const struct bk_env *env, uint6
 	return BK_OK;
 }
 
+void bk_loading_title(char out[64], const char *title, uint64_t i)
+{
+	snprintf(out, 64, "%s %" PRIu64, title, i);
+}
+
+bk_status bk_loading_put(struct bk_loading *l, const char *parent, const char *name,
+			 const char *type, const char *title, const struct bk_ingest_link *links,
+			 size_t link_count, struct bk_error *err)
+{
+	struct bk_buf *doc = &l->doc;
+
+	bk_buf_reset(doc);
+	bk_doc_puts(doc, BK_DOC_TYPE, "", type);
+	if (title)
+		bk_doc_puts(doc, BK_DOC_LITERAL, BK_TITLE, title);
+	return bk_ingest_put(l->ingest, parent, name, bk_slice_of(doc->data, doc->len), links,
+			     link_count, err);
+}
+
+bk_status bk_loading_post(const char **path_out, struct bk_loading *l, const char *parent,
+			  const char *type, uint64_t i, const char *title,
+			  const struct bk_ingest_link *links, size_t link_count,
+			  struct bk_error *err)
+{
+	struct bk_buf *doc = &l->doc;
+	char name[BK_NAME_LEN + 1], text[64];
+
+	bk_name_make(name, l->env->data_seed, type, i);
+	bk_buf_reset(doc);
+	bk_doc_puts(doc, BK_DOC_TYPE, "", type);
+	if (title) {
+		bk_loading_title(text, title, i);
+		bk_doc_puts(doc, BK_DOC_LITERAL, BK_TITLE, text);
+	}
+	return bk_ingest_post(path_out, l->ingest, parent, name, bk_slice_of(doc->data, doc->len),
+			      links, link_count, err);
+}
+
 bk_status bk_loading_object(struct bk_loading *l, struct bk_error *err)
 {
 	bk_status st = bk_ingest_end_object(l->ingest, err);
@@ -94,5 +136,6 @@ bk_status bk_loading_end(struct bk_loading *l, bk_status st, struct bk_outcome *
 	bk_ingest_close(l->ingest);
 	bk_repo_session_close(&l->session);
 	free(l->windows);
+	bk_buf_free(&l->doc);
 	return st;
 }

@@ -43,6 +43,7 @@ struct bk_loading {
 	const struct bk_env *env;
 	struct bk_repo_session session;
 	struct bk_ingest *ingest;
+	struct bk_buf doc; /* scratch */
 	bool single;
 	uint64_t objects, start_ns, window_start_ns;
 	double *windows; /* seconds of each 1000 objects */
@@ -52,6 +53,17 @@ struct bk_loading {
  * how many are to come, for the display. */
 bk_status bk_loading_begin(struct bk_loading *l, const struct bk_env *env, uint64_t objects,
 			   struct bk_error *err);
+/* A node of a type under a name of its own; title NULL: none. */
+bk_status bk_loading_put(struct bk_loading *l, const char *parent, const char *name,
+			 const char *type, const char *title, const struct bk_ingest_link *links,
+			 size_t link_count, struct bk_error *err);
+/* The i-th node of a type, under the hierarchy; `title` is what its title begins with, NULL: it
+ * has none.  path_out as bk_ingest_post(). */
+bk_status bk_loading_post(const char **path_out, struct bk_loading *l, const char *parent,
+			  const char *type, uint64_t i, const char *title,
+			  const struct bk_ingest_link *links, size_t link_count,
+			  struct bk_error *err);
+void bk_loading_title(char out[64], const char *title, uint64_t i); /* "Child 17" */
 /* After each object: stores it with load=single, counts, looks at stop. */
 bk_status bk_loading_object(struct bk_loading *l, struct bk_error *err);
 /* Flushes when st is OK, reports the rate with load=single, closes.  Returns the first failure. */
