@@ -136,7 +136,7 @@ static void drive(struct worker *w, void *state)
 			note_done(run, now);
 		if (atomic_load_explicit(&run->abort, memory_order_relaxed))
 			break;
-		if (plan->stop && __atomic_load_n(plan->stop, __ATOMIC_RELAXED)) {
+		if (plan->stop_flag && __atomic_load_n(plan->stop_flag, __ATOMIC_RELAXED)) {
 			atomic_store(&run->stopped, true);
 			break;
 		}

@@ -34,8 +34,8 @@ struct bk_load_plan {
 	/* End the load after so many failed operations (0: never): a store that is gone must not
 	 * cost hours. */
 	uint64_t failures_max;
-	const int *stop;     /* may be NULL; non-zero ends the load between operations (atomic) */
-	uint64_t *progress; /* may be NULL; operations done, for a display (atomic) */
+	const int *stop_flag; /* may be NULL; non-zero ends the load between operations (atomic) */
+	uint64_t *progress;   /* may be NULL; operations done, for a display (atomic) */
 	/* The time of every window_ops-th operation is kept (0: none). */
 	uint64_t window_ops;
 };

@@ -68,7 +68,7 @@ struct bk_ingest_count bk_ingest_counted(const struct bk_ingest *in)
 	return in->counted;
 }
 
-static void forget(struct bk_ingest *in)
+void bk_ingest_drop(struct bk_ingest *in)
 {
 	in->count = in->gathered_bytes = 0;
 	bk_arena_free(&in->arena);
@@ -134,7 +134,7 @@ bk_status bk_ingest_flush(struct bk_ingest *in, struct bk_error *err)
 		st = in->batch ? put_batch(in, err) : put_object(in, err);
 	if (st >= 0)
 		in->counted.nodes += in->count;
-	forget(in);
+	bk_ingest_drop(in);
 	return st;
 }
 

@@ -41,6 +41,8 @@ bk_status bk_ingest_post(const char **path_out, struct bk_ingest *ingest, const 
 bk_status bk_ingest_end_object(struct bk_ingest *ingest, struct bk_error *err);
 /* Single, while the caller has a transaction open on the session: objects become part of it. */
 void bk_ingest_in_txn(struct bk_ingest *ingest, bool in_txn);
+/* What has been gathered is not stored. */
+void bk_ingest_drop(struct bk_ingest *ingest);
 bk_status bk_ingest_flush(struct bk_ingest *ingest, struct bk_error *err);
 
 /* Where PARENT/aa/bb/cc/dd/NAME is; into buf, emptied first. */

@@ -60,7 +60,7 @@ void bk_case_data_key(struct bk_buf *buf, const struct bk_case *c)
 	put_name(buf, c, true);
 }
 
-const struct bk_value *bk_case_value(const struct bk_case *c, const char *name)
+const struct bk_value *bk_case_find(const struct bk_case *c, const char *name)
 {
 	const struct bk_param *const *params = c->scenario->params;
 	size_t i;
@@ -69,8 +69,19 @@ const struct bk_value *bk_case_value(const struct bk_case *c, const char *name)
 		if (strcmp(params[i]->name, name) == 0)
 			return &c->values[i];
 	}
-	fprintf(stderr, "bakeoff: scenario %s has no parameter '%s'\n", c->scenario->name, name);
-	abort();
+	return NULL;
+}
+
+const struct bk_value *bk_case_value(const struct bk_case *c, const char *name)
+{
+	const struct bk_value *value = bk_case_find(c, name);
+
+	if (!value) {
+		fprintf(stderr, "bakeoff: scenario %s has no parameter '%s'\n", c->scenario->name,
+			name);
+		abort();
+	}
+	return value;
 }
 
 uint64_t bk_case_u64(const struct bk_case *c, const char *name)

@@ -25,15 +25,6 @@ struct bk_hierarchy bk_case_hierarchy(const struct bk_case *c)
 	return h;
 }
 
-static bool has_hierarchy(const struct bk_case *c)
-{
-	const struct bk_param *const *p = c->scenario->params;
-
-	while (*p && strcmp((*p)->name, "hierarchy") != 0)
-		p++;
-	return *p != NULL;
-}
-
 bk_status bk_loading_begin(struct bk_loading *l, const struct bk_env *env, uint64_t objects,
 			   struct bk_error *err)
 {
@@ -43,7 +34,7 @@ bk_status bk_loading_begin(struct bk_loading *l, const struct bk_env *env, uint6
 	memset(l, 0, sizeof(*l));
 	l->env = env;
 	l->single = bk_case_is(env->c, "load", "single");
-	if (has_hierarchy(env->c))
+	if (bk_case_find(env->c, "hierarchy"))
 		h = bk_case_hierarchy(env->c);
 	st = bk_repo_session_open(&l->session, env->repo, 0,
 				  l->single ? env->durability : BK_DURABLE_NONE, err);

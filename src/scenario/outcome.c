@@ -3,6 +3,8 @@
  */
 #include "scenario/scenario.h"
 
+#include "load/load.h"
+
 #include <bakeoff/backend_util.h>
 
 #include <stdio.h>
@@ -21,7 +23,9 @@ static const struct bk_metric_kind kinds[] = {
 	{"load.seconds", "seconds that loading the data set took; not compared", false, true},
 	{"settle.seconds", "seconds until the store was quiet after loading", false, true},
 	{"latency.p50", "median latency of one operation, seconds", false, false},
+	{"latency.p90", "90th percentile of it", false, false},
 	{"latency.p99", "99th percentile of it", false, false},
+	{"latency.p99.9", "99.9th percentile of it", false, false},
 	{"latency.mean", "mean of it", false, false},
 	{"first_byte.p50", "median time to the first byte of a binary read back, seconds", false,
 	 false},
@@ -34,6 +38,8 @@ static const struct bk_metric_kind kinds[] = {
 	{"operations", "operations done in the timed part", false, true},
 	{"failed", "operations that failed in the timed part", false, true},
 	{"retried", "operations tried again in the timed part", false, true},
+	{"read_latency.p50", "median time to read a whole binary back, seconds", false, false},
+	{"orphans", "binaries that no node names", false, true},
 	{"inlined", "binaries kept inside their node", false, true},
 };
 
@@ -110,6 +116,42 @@ void bk_outcome_histogram(struct bk_outcome *out, const char *name, const struct
 	out->histogram_count++;
 	memcpy(n->histogram, h, sizeof(*h));
 	snprintf(n->name, sizeof(n->name), "%s", name);
+}
+
+void bk_outcome_latency(struct bk_outcome *out, const char *name, const struct bk_histogram *h)
+{
+	static const struct {
+		const char *suffix;
+		double q;
+	} percentiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
+	char metric[48];
+	size_t i;
+
+	bk_outcome_histogram(out, name, h);
+	if (h->count == 0)
+		return;
+	snprintf(metric, sizeof(metric), "%s.mean", name);
+	bk_outcome_metric(out, metric, "s", bk_histogram_mean(h) / 1e9);
+	for (i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+		if (i && bk_histogram_beyond(h, percentiles[i].q) < 100)
+			break;
+		snprintf(metric, sizeof(metric), "%s.%s", name, percentiles[i].suffix);
+		bk_outcome_metric(out, metric, "s",
+				  (double)bk_histogram_quantile(h, percentiles[i].q) / 1e9);
+	}
+}
+
+void bk_outcome_load(struct bk_outcome *out, const struct bk_load_result *result)
+{
+	size_t i;
+
+	bk_outcome_metric(out, "operations", "count", (double)result->done);
+	bk_outcome_metric(out, "failed", "count", (double)result->failed);
+	bk_outcome_metric(out, "retried", "count", (double)result->retried);
+	for (i = 0; i < BK_LOAD_STATUSES; i++)
+		out->failed_by_status[i] += result->failed_by_status[i];
+	if (result->failed)
+		out->first_failure = result->first_error;
 }
 
 void bk_outcome_series(struct bk_outcome *out, const char *name, const char *unit,

@@ -48,6 +48,14 @@ struct trial {
 	char reached[120];
 };
 
+/* Scenarios whose read is one node have fewer parameters. */
+static uint64_t value_or(const struct bk_case *c, const char *name, uint64_t otherwise)
+{
+	const struct bk_value *value = bk_case_find(c, name);
+
+	return value ? value->u : otherwise;
+}
+
 static bk_status expect(struct trial *t, struct bk_error *err)
 {
 	struct bk_ntriples w;
@@ -87,7 +95,7 @@ static bk_status open_pool(struct trial *t, struct bk_error *err)
 		.cache = t->cache,
 		.readers = t->access == BK_ACCESS_NATIVE
 				   ? 1
-				   : (uint32_t)bk_case_u64(t->env->c, "readers"),
+				   : (uint32_t)value_or(t->env->c, "readers", 1),
 		.durability = t->env->durability,
 		.stop = t->env->stop,
 	};
@@ -173,7 +181,7 @@ bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *re
 	struct trial t = {
 		.env = env,
 		.reading = reading,
-		.access = (enum bk_access)bk_case_u64(env->c, "access"),
+		.access = (enum bk_access)value_or(env->c, "access", BK_ACCESS_DOCUMENT),
 		.cold = bk_case_is(env->c, "temperature", "cold"),
 	};
 	bk_status st = expect(&t, err);
@@ -188,8 +196,8 @@ bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *re
 		goto out;
 	}
 	st = bk_cache_new(&t.cache, bk_case_u64(env->c, "cache_size"),
-			  (uint32_t)bk_case_u64(env->c, "readers"),
-			  bk_case_is(env->c, "cache_policy", "lru") ? BK_CACHE_LRU : BK_CACHE_FIFO,
+			  (uint32_t)value_or(env->c, "readers", 1),
+			  (enum bk_cache_policy)value_or(env->c, "cache_policy", BK_CACHE_LRU),
 			  err);
 	if (st >= 0)
 		st = open_pool(&t, err);

@@ -64,6 +64,8 @@ void bk_case_name(struct bk_buf *buf, const struct bk_case *c);
  * key share one data set. */
 void bk_case_data_key(struct bk_buf *buf, const struct bk_case *c);
 
+/* NULL when the scenario lacks the parameter. */
+const struct bk_value *bk_case_find(const struct bk_case *c, const char *name);
 /* Values by parameter name; a name that the scenario lacks is a programming error (abort). */
 const struct bk_value *bk_case_value(const struct bk_case *c, const char *name);
 uint64_t bk_case_u64(const struct bk_case *c, const char *name);
@@ -107,6 +109,12 @@ void bk_outcome_free(struct bk_outcome *out);
 void bk_outcome_metric(struct bk_outcome *out, const char *name, const char *unit, double value);
 /* Copies. */
 void bk_outcome_histogram(struct bk_outcome *out, const char *name, const struct bk_histogram *h);
+/* The histogram, and NAME.mean, NAME.p50, NAME.p99 in seconds: a percentile only when at least 100
+ * operations lie beyond it (the median always). */
+void bk_outcome_latency(struct bk_outcome *out, const char *name, const struct bk_histogram *h);
+/* Operations done, failed (by status, with the first failure) and tried again. */
+struct bk_load_result;
+void bk_outcome_load(struct bk_outcome *out, const struct bk_load_result *result);
 void bk_outcome_series(struct bk_outcome *out, const char *name, const char *unit,
 		       const double *values, size_t count);
 const struct bk_metric *bk_outcome_find(const struct bk_outcome *out, const char *name);
