@@ -153,7 +153,8 @@ static void man_head(struct bk_buf *out, const char *page, const char *summary)
 	bk_buf_puts(out, ".TH \"");
 	for (p = page; *p; p++)
 		bk_buf_putf(out, "%c", *p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
-	bk_buf_puts(out, "\" \"1\" \"\" \"bakeoff " BAKEOFF_VERSION "\" \"bakeoff\"\n.SH NAME\n");
+	bk_buf_puts(out, "\" \"1\" \"" BAKEOFF_DATE "\" \"bakeoff " BAKEOFF_VERSION
+			 "\" \"bakeoff\"\n.SH NAME\n");
 	man_text(out, page, strlen(page), true);
 	bk_buf_puts(out, " \\- ");
 	man_text(out, summary, strlen(summary), false);
