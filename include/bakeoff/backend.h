@@ -294,7 +294,8 @@ struct bk_txn_ops {
 	 * ends the transaction with the status that the call would have had, and
 	 * err->item.  With DEFER only whole-transaction latency means anything. [worker] */
 	bk_status (*flush)(struct bk_session *session, struct bk_error *err);
-	/* Both end the transaction, whatever they return.  [worker] */
+	/* Both end the transaction, whatever they return, save STATE: then nothing was done.
+	 * [worker] */
 	bk_status (*commit)(struct bk_session *session, struct bk_error *err);
 	bk_status (*rollback)(struct bk_session *session, struct bk_error *err);
 };
@@ -393,7 +394,8 @@ struct bk_binary_ops {
 	uint32_t struct_size;
 	uint32_t reserved;
 	/* size_bytes: exact, or BK_SIZE_UNKNOWN; finish() with another count is INVALID.
-	 * mode: BK_PUT_CREATE (EXISTS at finish, BK_F_BINARY_CREATE) or BK_PUT_UPSERT. */
+	 * mode: BK_PUT_CREATE (EXISTS at finish, BK_F_BINARY_CREATE) or BK_PUT_UPSERT.
+	 * finish() and abort() end the writer, whatever finish() returns. */
 	bk_status (*write_open)(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
 				uint64_t size_bytes, uint32_t mode, struct bk_error *err);
 	bk_status (*write)(struct bk_writer *w, const void *data, size_t len, struct bk_error *err);

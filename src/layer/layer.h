@@ -20,18 +20,25 @@ struct bk_layered {
 };
 
 /* loop: get_many, put_many, append and multi-step walks for a backend that lacks them, made of the
- * calls that it has; sets `looped`.  A looped multi-step walk keeps the ids of one step's hits
- * in memory. */
+ * calls that it has; sets `looped`.  Does nothing where none is missing.  A looped multi-step walk
+ * keeps the ids of one step's hits in memory.  A looped append is a get and a put: where versions
+ * are kept it is made again until nobody came between (not within a transaction); where they are
+ * not, a change that comes between is lost. */
 bk_status bk_layer_loop(struct bk_layered *io, struct bk_error *err);
 
 /* lock: one call at a time, for BK_THREADS_SERIAL; leaves PARALLEL behind. */
 bk_status bk_layer_lock(struct bk_layered *io, struct bk_error *err);
 
-/* check: aborts the process with a message on a breach of the contract by the harness (order,
- * threads, one cursor/reader/writer a session), answers INTERNAL with a message on one by the
- * backend (a positive status where none is meant, an error without message, out of range n, views
- * that are NULL), and poisons borrowed views once they have lapsed (it copies what the backend
- * returns, so that the sanitizers see late use).  Used in tests and by `conform`; never timed. */
+/* check: both sides held to the contract.  Used in tests and by `conform`; never timed.
+ * A breach by the harness (a handle used after its end or on another thread, a second cursor,
+ * reader or writer, two control calls at once, a NULL slice with a length) ends the process with a
+ * line on standard error.
+ * One by the backend (an outcome that is none, *err not filled in or touched on success, anything
+ * written on failure, n out of range, fields that were not asked for, views that are NULL, a byte
+ * count that does not fit, OK where STATE is due) is answered INTERNAL with a message that names
+ * the operation.
+ * Borrowed views are copied; when they lapse, the copy is poisoned and freed, so that the
+ * sanitizers see late use, and the backend's own bytes must still be what they were. */
 bk_status bk_layer_check(struct bk_layered *io, struct bk_error *err);
 
 #endif

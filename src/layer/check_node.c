@@ -1,0 +1,410 @@
+/*
+ * check_node.c - node operations and walks, checked.
+ */
+#include "layer/check.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <stdlib.h>
+
+/* ---- Nodes read --------------------------------------------------------------------------------
+ */
+
+static const char *field_fault(const struct bk_node *n, uint32_t want, bool versions)
+{
+	if (!n->id.data)
+		return "a node's id is NULL with a length";
+	if (want & BK_WANT_PATH ? !n->path.len : n->path.len || n->parent.len)
+		return want & BK_WANT_PATH ? "a node's path was wanted and is empty"
+					   : "a node's path or parent was not wanted and is there";
+	if (!(want & BK_WANT_DOC) && n->doc.len)
+		return "a node's document was not wanted and is there";
+	if (!(want & BK_WANT_LINKS) && n->link_count)
+		return "a node's links were not wanted and are there";
+	if (versions && !n->version)
+		return "versions are kept and a node has none";
+	if (!versions && n->version)
+		return "no versions are kept and a node has one";
+	return NULL;
+}
+
+static const char *links_fault(const struct bk_node *n)
+{
+	size_t i;
+
+	if (n->link_count && !n->links)
+		return "a node's links are NULL with a count";
+	for (i = 0; i < n->link_count; i++) {
+		if (!n->links[i].rel.len || !n->links[i].target.len)
+			return "a link has an empty relation or target";
+	}
+	return NULL;
+}
+
+static bk_status keep_node(struct bk_node *n, struct bk_session *s, uint32_t want, const char *op,
+			   struct bk_error *err)
+{
+	const char *fault = field_fault(n, want, s->store->features & BK_F_CAS);
+
+	if (!fault)
+		fault = links_fault(n);
+	if (fault)
+		return bk_check_breach(err, op, "%s", fault);
+	if (!bk_check_keep(&n->id, &s->views) || !bk_check_keep(&n->parent, &s->views) ||
+	    !bk_check_keep(&n->path, &s->views) || !bk_check_keep(&n->doc, &s->views) ||
+	    !bk_check_keep_links(n, &s->views))
+		return bk_check_breach(err, op, "a view is NULL with a length");
+	return BK_OK;
+}
+
+static bk_status check_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
+				uint32_t want, struct bk_error *err)
+{
+	static const char op[] = "node.get";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_error armed;
+	struct bk_node node, before;
+	bk_status st = bk_check_enter(s, op, err);
+
+	bk_check_slice(op, "id", id);
+	if (st)
+		return st;
+	memset(&node, 0x5a, sizeof(node));
+	before = node;
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(p->next->node.get(&node, p->s, id, want, &armed), &armed, false, op,
+			     err);
+	if (st && memcmp(&node, &before, sizeof(node)) != 0)
+		return bk_check_breach(err, op, "it answers %d and has written the node", st);
+	if (st)
+		return st;
+	if (!bk_slice_eq(node.id, id))
+		return bk_check_breach(err, op, "it answers another node than was asked for");
+	st = keep_node(&node, s, want, op, err);
+	if (!st)
+		*out = node;
+	return st;
+}
+
+static bk_status check_prefix(struct bk_node *nodes, size_t done, struct bk_session *s,
+			      const struct bk_slice *ids, size_t n, uint32_t want,
+			      struct bk_error *err)
+{
+	static const char op[] = "node.get_many";
+	bk_status st;
+	size_t i;
+
+	if (done < 1 || done > n)
+		return bk_check_breach(err, op, "done is %zu of %zu ids", done, n);
+	for (i = 0; i < done; i++) {
+		if (!nodes[i].id.len) {
+			memset(&nodes[i], 0, sizeof(nodes[i]));
+			continue;
+		}
+		if (!bk_slice_eq(nodes[i].id, ids[i]))
+			return bk_check_breach(err, op,
+					       "node %zu is another than was asked for there", i);
+		st = keep_node(&nodes[i], s, want, op, err);
+		if (st)
+			return st;
+	}
+	return BK_OK;
+}
+
+static bk_status check_node_get_many(struct bk_node *out, size_t *done, struct bk_session *s,
+				     const struct bk_slice *ids, size_t n, uint32_t want,
+				     struct bk_error *err)
+{
+	static const char op[] = "node.get_many";
+	const struct bk_pass_session *p = &s->pass;
+	size_t got = SIZE_MAX, i;
+	struct bk_error armed;
+	struct bk_node *nodes;
+	bk_status st = bk_check_enter(s, op, err);
+
+	if (!n)
+		bk_check_die(op, "no ids");
+	for (i = 0; i < n; i++)
+		bk_check_slice(op, "id", ids[i]);
+	if (st)
+		return st;
+	nodes = calloc(n, sizeof(*nodes)); /* freed as an array of its own: beyond n is beyond it */
+	if (!nodes)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(p->next->node.get_many(nodes, &got, p->s, ids, n, want, &armed),
+			     &armed, false, op, err);
+	if (st && got != SIZE_MAX)
+		st = bk_check_breach(err, op, "it answers %d and has written done", st);
+	if (!st)
+		st = check_prefix(nodes, got, s, ids, n, want, err);
+	if (!st) {
+		memcpy(out, nodes, got * sizeof(*out));
+		*done = got;
+	}
+	free(nodes);
+	return st;
+}
+
+static bk_status check_node_find(struct bk_slice *id_out, struct bk_session *s,
+				 struct bk_slice path, struct bk_error *err)
+{
+	static const char op[] = "node.find";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_slice id = bk_slice_of(BK_CHECK_UNWRITTEN, SIZE_MAX);
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+
+	bk_check_slice(op, "path", path);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(p->next->node.find(&id, p->s, path, &armed), &armed, false, op, err);
+	if (st && (id.data != BK_CHECK_UNWRITTEN || id.len != SIZE_MAX))
+		return bk_check_breach(err, op, "it answers %d and has written the id", st);
+	if (st)
+		return st;
+	if (!id.len || !bk_check_keep(&id, &s->views))
+		return bk_check_breach(err, op, "it answers OK with an id that is empty or NULL");
+	*id_out = id;
+	return BK_OK;
+}
+
+/* ---- Nodes written
+ * -------------------------------------------------------------------------------- */
+
+static void check_given(const char *op, const struct bk_node *node)
+{
+	bk_check_slice(op, "id", node->id);
+	bk_check_slice(op, "parent", node->parent);
+	bk_check_slice(op, "path", node->path);
+	bk_check_slice(op, "document", node->doc);
+	bk_check_links(op, node->links, node->link_count);
+}
+
+static bk_status check_node_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
+				struct bk_error *err)
+{
+	static const char op[] = "node.put";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+
+	check_given(op, node);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	return bk_check_answer(p->next->node.put(p->s, node, mode, &armed), &armed, false, op, err);
+}
+
+/* Of a failed batch the caller learns how far it came, unless that cannot be known. */
+static bool item_may_be_unknown(bk_status st)
+{
+	return st == BK_UNAVAILABLE || st == BK_TIMEOUT || st == BK_CANCELLED || st == BK_STATE ||
+	       st == BK_UNSUPPORTED || st == BK_NOMEM;
+}
+
+static bk_status check_node_put_many(struct bk_session *s, const struct bk_node *nodes, size_t n,
+				     uint32_t mode, struct bk_error *err)
+{
+	static const char op[] = "node.put_many";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		check_given(op, &nodes[i]);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(p->next->node.put_many(p->s, nodes, n, mode, &armed), &armed, false,
+			     op, err);
+	if (st < 0 && armed.item >= n && !item_may_be_unknown(st) && st == armed.status)
+		return bk_check_breach(err, op,
+				       "it answers %d without err->item, the first node of %zu "
+				       "that is not stored",
+				       st, n);
+	return st;
+}
+
+static bk_status check_node_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
+				   const struct bk_link *links, size_t link_count,
+				   struct bk_error *err)
+{
+	static const char op[] = "node.append";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+
+	bk_check_slice(op, "id", id);
+	bk_check_slice(op, "tail", tail);
+	bk_check_links(op, links, link_count);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	return bk_check_answer(p->next->node.append(p->s, id, tail, links, link_count, &armed),
+			       &armed, false, op, err);
+}
+
+static bk_status check_node_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err)
+{
+	static const char op[] = "node.remove";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+
+	bk_check_slice(op, "id", id);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	return bk_check_answer(p->next->node.remove(p->s, id, &armed), &armed, false, op, err);
+}
+
+/* ---- Cursors
+ * ---------------------------------------------------------------------------------------- */
+
+struct bk_cursor *bk_check_cursor_new(struct bk_session *s, const char *op)
+{
+	struct bk_cursor *c;
+
+	if (s->cursors && s->cursors->open)
+		bk_check_die(op, "the session has a cursor open; it may have one at a time");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		bk_check_die(op, "out of memory");
+	c->session = s;
+	c->next = s->cursors;
+	s->cursors = c;
+	return c;
+}
+
+static void cursor_check(struct bk_cursor *c, bool is_list, const char *op)
+{
+	bk_check_thread(c->session, op);
+	if (!c->open)
+		bk_check_die(op, "called on a cursor that is closed");
+	if (c->is_list != is_list)
+		bk_check_die(op, "called on a cursor of a %s", c->is_list ? "list" : "walk");
+}
+
+bk_status bk_check_cursor_enter(struct bk_cursor *c, bool is_list, size_t cap, const char *op,
+				struct bk_error *err)
+{
+	cursor_check(c, is_list, op);
+	if (!cap)
+		bk_check_die(op, "room for no items");
+	if (!bk_check_lapse(&c->views))
+		return bk_check_breach(err, op,
+				       "a borrowed view was changed before this call, the next on "
+				       "its cursor");
+	return bk_check_enter_handle(c->session, op, err);
+}
+
+void bk_check_cursor_end(struct bk_cursor *c, bool is_list, const char *op)
+{
+	cursor_check(c, is_list, op);
+	if (!bk_check_lapse(&c->views))
+		snprintf(c->session->breach, sizeof(c->session->breach),
+			 "a view borrowed from a cursor was changed before the cursor was closed");
+	c->open = false;
+}
+
+static bk_status check_node_walk_open(struct bk_cursor **out, struct bk_session *s,
+				      struct bk_slice start, const struct bk_step *steps,
+				      size_t n_steps, uint32_t want, struct bk_error *err)
+{
+	static const char op[] = "node.walk_open";
+	const struct bk_pass_session *p = &s->pass;
+	struct bk_cursor *c, *inner = BK_CHECK_UNWRITTEN;
+	struct bk_error armed;
+	bk_status st = bk_check_enter(s, op, err);
+	size_t i;
+
+	bk_check_slice(op, "start", start);
+	if (!n_steps || !steps)
+		bk_check_die(op, "no steps");
+	for (i = 0; i < n_steps; i++)
+		bk_check_slice(op, "relation of a step", steps[i].rel);
+	c = bk_check_cursor_new(s, op);
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(
+		p->next->node.walk_open(&inner, p->s, start, steps, n_steps, want, &armed), &armed,
+		false, op, err);
+	st = bk_check_handle(st, inner, op, err);
+	if (st)
+		return st;
+	c->inner = inner;
+	c->children = steps[n_steps - 1].dir == BK_CHILDREN;
+	c->want_path = want & BK_WANT_PATH;
+	c->open = true;
+	*out = c;
+	return BK_OK;
+}
+
+static bk_status keep_hit(struct bk_hit *hit, struct bk_cursor *c, struct bk_error *err)
+{
+	static const char op[] = "node.walk_next";
+
+	if (!hit->id.len)
+		return bk_check_breach(err, op, "a hit has an empty id");
+	if (c->want_path ? !hit->path.len : hit->path.len)
+		return bk_check_breach(err, op, "a hit %s",
+				       c->want_path ? "lacks the path that was wanted"
+						    : "has a path that was not wanted");
+	if (c->children ? hit->rel.len : !hit->rel.len)
+		return bk_check_breach(err, op, "a hit %s",
+				       c->children ? "of a child has a relation"
+						   : "of a link lacks its relation");
+	if (!bk_check_keep(&hit->id, &c->views) || !bk_check_keep(&hit->path, &c->views) ||
+	    !bk_check_keep(&hit->rel, &c->views))
+		return bk_check_breach(err, op, "a view is NULL with a length");
+	return BK_OK;
+}
+
+static bk_status check_node_walk_next(struct bk_cursor *c, struct bk_hit *out, size_t cap,
+				      size_t *n, struct bk_error *err)
+{
+	static const char op[] = "node.walk_next";
+	const struct bk_tables *next = c->session->pass.next;
+	bk_status st = bk_check_cursor_enter(c, false, cap, op, err);
+	size_t got = SIZE_MAX, i;
+	struct bk_error armed;
+
+	if (st)
+		return st;
+	bk_check_error_arm(&armed);
+	st = bk_check_answer(next->node.walk_next(c->inner, out, cap, &got, &armed), &armed, true,
+			     op, err);
+	if (st)
+		return st;
+	if (got < 1 || got > cap)
+		return bk_check_breach(err, op, "it answers OK with n = %zu of %zu", got, cap);
+	for (i = 0; i < got && !st; i++)
+		st = keep_hit(&out[i], c, err);
+	if (!st)
+		*n = got;
+	return st;
+}
+
+static void check_node_walk_close(struct bk_cursor *c)
+{
+	bk_check_cursor_end(c, false, "node.walk_close");
+	c->session->pass.next->node.walk_close(c->inner);
+}
+
+const struct bk_node_ops bk_check_node_ops = {
+	.struct_size = sizeof(struct bk_node_ops),
+	.get = check_node_get,
+	.get_many = check_node_get_many,
+	.find = check_node_find,
+	.put = check_node_put,
+	.put_many = check_node_put_many,
+	.append = check_node_append,
+	.remove = check_node_remove,
+	.walk_open = check_node_walk_open,
+	.walk_next = check_node_walk_next,
+	.walk_close = check_node_walk_close,
+};
