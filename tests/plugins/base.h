@@ -95,6 +95,9 @@ BASE_VOID(walk_close, struct bk_cursor *c)
 #ifndef BASE_GET_MANY
 #define BASE_GET_MANY NULL
 #endif
+#ifndef BASE_SCHEMES
+#define BASE_SCHEMES NULL
+#endif
 #ifndef BASE_SERVICE
 #define BASE_SERVICE NULL
 #endif
@@ -115,11 +118,11 @@ struct base_options {
 	{                                                                                          \
 		.name = (nam), .help = "help", .type = __VA_ARGS__                                 \
 	}
-#ifdef BASE_OPTIONS
+#if defined(BASE_OPTIONS)
 static const char *const base_choices[] __attribute__((unused)) = {"one", "two", NULL};
 static const struct bk_option base_options[] = {BASE_OPTIONS, BK_OPTION_END};
 #define BASE_OPTION_TABLE base_options
-#else
+#elif !defined(BASE_OPTION_TABLE)
 #define BASE_OPTION_TABLE NULL
 #endif
 
@@ -178,6 +181,7 @@ __attribute__((unused)) static const struct bk_backend base_backend = {
 	.txn = BASE_TXN,
 	.node = BASE_NODE,
 	.service = BASE_SERVICE,
+	.schemes = BASE_SCHEMES,
 };
 
 #ifndef BASE_RETURN

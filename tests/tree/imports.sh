@@ -9,8 +9,9 @@ failed=0
 declare -A height=(
 	[util]=0
 	[plugin]=1 [host]=1 [stats]=1
-	[layer]=2 [service]=2 [repo]=2 [load]=2 [results]=2
-	[scenario]=3 [matrix]=4 [run]=5 [report]=6 [cmd]=7
+	# layer beneath its neighbours: what drives a store drives a layered one
+	[layer]=2 [service]=3 [repo]=3 [load]=3 [results]=3
+	[scenario]=4 [matrix]=5 [run]=6 [report]=7 [cmd]=8
 )
 
 for file in src/*/*.[ch]; do
