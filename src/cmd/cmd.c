@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void cmd_complain(const char *fmt, va_list ap)
+static void __attribute__((format(printf, 1, 0))) cmd_complain(const char *fmt, va_list ap)
 {
 	char line[2048];
 	char *p;

@@ -130,7 +130,8 @@ static bool value_in_range(const struct value *value, const struct bk_option *en
 	case BK_OPT_BYTES:
 	case BK_OPT_USEC:
 		return (entry->min <= 0 || value->as.u64 >= (uint64_t)entry->min) &&
-		       entry->max >= 0 && value->as.u64 <= (uint64_t)entry->max;
+		       (entry->max == INT64_MAX || /* no upper bound, beyond it too */
+			(entry->max >= 0 && value->as.u64 <= (uint64_t)entry->max));
 	case BK_OPT_F64:
 		return value->as.f64 >= (double)entry->min && value->as.f64 <= (double)entry->max;
 	default:

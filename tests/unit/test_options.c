@@ -113,6 +113,9 @@ static void set_good(void **state)
 	assert_string_equal(s->password, "s3cret");
 	assert_int_equal(s->mode, 2);
 	assert_true(bk_options_is_set(options, "block-cache"));
+	assert_int_equal(
+		bk_options_set(options, "open-files", "18446744073709551615", BK_FROM_USER, &err),
+		BK_OK); /* "at least 10" has no upper end */
 	assert_int_equal(bk_options_check(options, &err), BK_OK);
 	bk_options_free(options);
 }
