@@ -52,7 +52,7 @@ static bk_status blob_store(struct bk_session *s, struct bk_slice key, struct me
 	return BK_OK;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------- */
 
 static bk_status mem_binary_write_open(struct bk_writer **out, struct bk_session *s,
 				       struct bk_slice key, uint64_t size_bytes, uint32_t mode,
@@ -164,7 +164,7 @@ done:
 	return st;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------- */
 
 static bk_status mem_binary_read_open(struct bk_reader **out, struct bk_session *s,
 				      struct bk_slice key, uint64_t offset, uint64_t len,
@@ -262,7 +262,7 @@ static bk_status mem_binary_remove(struct bk_session *s, struct bk_slice key, st
 	return st;
 }
 
-/* ---- Listing --------------------------------------------------------------------------------- */
+/* ---- Listing ----------------------------------------------------------- */
 
 typedef void list_fn(void *ctx, const struct mem_bin *bin);
 

@@ -22,7 +22,7 @@ static bk_status no_memory(struct bk_error *err)
 	return bk_fail(err, BK_NOMEM, 0, "mem: out of memory");
 }
 
-/* ---- put ----------------------------------------------------------------------------------- */
+/* ---- put --------------------------------------------------------------- */
 
 static bk_status put_old_allowed(struct mem_seen old, const struct bk_node *node, uint32_t mode,
 				 struct bk_error *err)
@@ -197,7 +197,7 @@ void mem_undo_forget(struct bk_session *s, struct mem_undo *undo)
 	free(undo->doc);
 }
 
-/* ---- append and remove --------------------------------------------------------------------- */
+/* ---- append and remove ------------------------------------------------- */
 
 bk_status mem_change_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			    const struct bk_link *links, size_t n, struct bk_error *err)

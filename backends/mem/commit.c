@@ -16,7 +16,7 @@ static bk_status lost(struct bk_error *err, uint64_t ordinal, const char *what)
 	return BK_CONFLICT;
 }
 
-/* ---- Check: is what the transaction built upon still so? ------------------------------------ */
+/* ---- Check: is what the transaction built upon still so? --------------- */
 
 static const char *slot_conflict(const struct mem_view *v, const struct mem_slot *o)
 {
@@ -64,7 +64,7 @@ static bk_status overlay_check(struct bk_session *s, struct bk_error *err)
 	return BK_OK;
 }
 
-/* ---- Allocate: a slot of the store for every one that the changes refer to ------------------ */
+/* ---- Allocate: a slot of the store for every one that the changes refer to -- */
 
 static bool twin_get(struct mem_graph *base, struct mem_slot *o)
 {
@@ -128,7 +128,7 @@ static void twins_release(struct bk_session *s)
 	}
 }
 
-/* ---- Change --------------------------------------------------------------------------------- */
+/* ---- Change ------------------------------------------------------------ */
 
 static void edges_move(struct bk_session *s, struct mem_slot *o)
 {

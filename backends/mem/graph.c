@@ -49,7 +49,7 @@ void mem_graph_free(struct mem_graph *g)
 	mem_table_free(&g->edges);
 }
 
-/* ---- Slots -------------------------------------------------------------------------------- */
+/* ---- Slots ------------------------------------------------------------- */
 
 static struct mem_slot *slot_find(const struct mem_graph *g, struct bk_slice id, uint64_t hash)
 {
@@ -153,7 +153,7 @@ void mem_slot_strip(struct mem_graph *g, struct mem_slot *s)
 	mem_slot_release(g, parent);
 }
 
-/* ---- Documents ----------------------------------------------------------------------------- */
+/* ---- Documents --------------------------------------------------------- */
 
 void mem_slot_set_doc(struct mem_graph *g, struct mem_slot *s, char *doc, size_t len, size_t cap)
 {

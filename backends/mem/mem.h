@@ -21,7 +21,7 @@
 #define MEM_BIN_MAX   (UINT64_C(1) << 40)       /* bytes */
 #define MEM_VIEWS_MAX ((size_t)8 * 1024 * 1024) /* of one get_many, bytes */
 
-/* ---- Hash table: chained, the entries are part of what they index ------------ */
+/* ---- Hash table: chained, the entries are part of what they index ------ */
 
 struct mem_entry {
 	struct mem_entry *next;
@@ -50,7 +50,7 @@ static inline struct mem_entry *mem_table_chain(const struct mem_table *t, uint6
 /* The entry's owner. */
 #define MEM_OWNER(entry, type, member) ((type *)(void *)((char *)(entry)-offsetof(type, member)))
 
-/* ---- Graph: nodes and links ----------------------------------------------------- */
+/* ---- Graph: nodes and links -------------------------------------------- */
 
 enum mem_state {
 	MEM_NONE, /* only referred to, as a parent or as the end of a link */
@@ -129,7 +129,7 @@ static inline struct bk_slice mem_slot_id(const struct mem_slot *s)
 	return bk_slice_of(s->id, s->id_len);
 }
 
-/* ---- Binaries ----------------------------------------------------------------------- */
+/* ---- Binaries ---------------------------------------------------------- */
 
 struct mem_blob { /* never changes once it is in a table */
 	atomic_uint refs;
@@ -162,7 +162,7 @@ void mem_bin_drop(struct mem_bins *b, struct mem_bin *bin);
 void mem_bin_set(struct mem_bins *b, struct mem_bin *bin, struct mem_blob *blob); /* takes it */
 void mem_blob_release(struct mem_blob *blob);
 
-/* ---- Handles -------------------------------------------------------------------------- */
+/* ---- Handles ----------------------------------------------------------- */
 
 struct mem_options {
 	uint8_t pretend_durable;
@@ -239,7 +239,7 @@ struct bk_session {
 	struct mem_buf seen, frontier, undo; /* scratch */
 };
 
-/* ---- Across the files ------------------------------------------------------------------ */
+/* ---- Across the files -------------------------------------------------- */
 
 extern const struct bk_txn_ops mem_txn_ops;
 extern const struct bk_node_ops mem_node_ops;

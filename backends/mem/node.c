@@ -5,8 +5,7 @@
  */
 #include "mem.h"
 
-/* ---- Copying ----------------------------------------------------------------------------------
- */
+/* ---- Copying ----------------------------------------------------------- */
 
 struct room { /* what views of some nodes take */
 	size_t links, bytes;
@@ -96,8 +95,7 @@ static void write_node(struct bk_node *out, struct pen *pen, const struct mem_vi
 	}
 }
 
-/* ---- Reading -----------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------- */
 
 static bk_status mem_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			      uint32_t want, struct bk_error *err)

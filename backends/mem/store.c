@@ -9,8 +9,7 @@
 
 static const char *const durability_names[] = {"none", "process", "machine"};
 
-/* ---- Store -------------------------------------------------------------------------------------
- */
+/* ---- Store ------------------------------------------------------------- */
 
 static bk_status mem_store_open(struct bk_store **out, const struct bk_host *host,
 				const struct bk_store_config *config, const void *opts,
@@ -138,8 +137,7 @@ static const struct bk_store_ops mem_store_ops = {
 	.settle = mem_store_settle,
 };
 
-/* ---- Session ------------------------------------------------------------------------------------
- */
+/* ---- Session ----------------------------------------------------------- */
 
 static void mem_session_close(struct bk_session *s)
 {

@@ -17,7 +17,7 @@ static bk_status read_nothing(struct bk_session *s, struct bk_error *err)
 	return st ? st : gone(err);
 }
 
-/* ---- Transactions ---------------------------------------------------------------------------- */
+/* ---- Transactions ------------------------------------------------------ */
 
 static bk_status null_txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t flags,
 				struct bk_error *err)
@@ -66,8 +66,7 @@ const struct bk_txn_ops null_txn_ops = {
 	.rollback = null_txn_rollback,
 };
 
-/* ---- Nodes ------------------------------------------------------------------------------------
- */
+/* ---- Nodes ------------------------------------------------------------- */
 
 static bk_status null_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			       uint32_t want, struct bk_error *err)
@@ -168,8 +167,7 @@ const struct bk_node_ops null_node_ops = {
 	.walk_close = cursor_close,
 };
 
-/* ---- Binaries ----------------------------------------------------------------------------------
- */
+/* ---- Binaries ---------------------------------------------------------- */
 
 static bk_status null_binary_write_open(struct bk_writer **out, struct bk_session *s,
 					struct bk_slice key, uint64_t size_bytes, uint32_t mode,

@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- Store -------------------------------------------------------------------------------------
- */
+/* ---- Store ------------------------------------------------------------- */
 
 static void null_store_close(struct bk_store *store)
 {
@@ -97,8 +96,7 @@ static const struct bk_store_ops null_store_ops = {
 	.chill = null_store_chill,
 };
 
-/* ---- Session ------------------------------------------------------------------------------------
- */
+/* ---- Session ----------------------------------------------------------- */
 
 static void null_session_close(struct bk_session *s)
 {

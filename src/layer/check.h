@@ -72,7 +72,7 @@ struct bk_reader {
 	uint64_t left_bytes; /* until END is due */
 };
 
-/* ---- The harness's side: what is wrong here ends the process -------------------------------- */
+/* ---- The harness's side: what is wrong here ends the process ----------- */
 
 _Noreturn void bk_check_die(const char *op, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -84,8 +84,7 @@ void bk_check_thread(const struct bk_session *s, const char *op);
 void bk_check_slice(const char *op, const char *what, struct bk_slice slice);
 void bk_check_links(const char *op, const struct bk_link *links, size_t n);
 
-/* ---- The backend's side: what is wrong here is answered INTERNAL -------------------------------
- */
+/* ---- The backend's side: what is wrong here is answered INTERNAL ------- */
 
 bk_status bk_check_breach(struct bk_error *err, const char *op, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -37,8 +37,7 @@ static bk_status info_check(bk_status st, const struct guarded_info *g, const ch
 	return st;
 }
 
-/* ---- Writing -----------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------- */
 
 static bk_status check_binary_write_open(struct bk_writer **out, struct bk_session *s,
 					 struct bk_slice key, uint64_t size_bytes, uint32_t mode,
@@ -145,8 +144,7 @@ static void check_binary_abort(struct bk_writer *w)
 	w->session->pass.next->binary.abort(w->inner);
 }
 
-/* ---- Reading -----------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------- */
 
 static bk_status check_binary_read_open(struct bk_reader **out, struct bk_session *s,
 					struct bk_slice key, uint64_t offset, uint64_t len,

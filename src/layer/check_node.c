@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- Nodes read --------------------------------------------------------------------------------
- */
+/* ---- Nodes read -------------------------------------------------------- */
 
 static const char *field_fault(const struct bk_node *n, uint32_t want, bool versions)
 {

@@ -12,8 +12,7 @@
 #define ARMED  0xa5
 #define LAPSED 0xdd
 
-/* ---- The harness's side ------------------------------------------------------------------------
- */
+/* ---- The harness's side ------------------------------------------------ */
 
 _Noreturn void bk_check_die(const char *op, const char *fmt, ...)
 {

@@ -51,8 +51,7 @@ static bk_status leave(pthread_mutex_t *lock, bk_status st)
 	return st;
 }
 
-/* ---- Store and places ---------------------------------------------------------------------------
- */
+/* ---- Store and places -------------------------------------------------- */
 
 static bk_status lock_store_features(struct bk_store *store, uint64_t *native, uint64_t *emulated,
 				     struct bk_limits *limits, struct bk_error *err)
@@ -130,8 +129,7 @@ static bk_status lock_place_list(struct bk_store *admin, struct bk_place *out, s
 		     admin->pass.next.place.list(admin->pass.store, out, cap, n, err));
 }
 
-/* ---- Session and transactions -------------------------------------------------------------------
- */
+/* ---- Session and transactions ------------------------------------------ */
 
 static bk_status lock_session_open(struct bk_session **out, struct bk_store *store,
 				   const struct bk_session_config *config, struct bk_error *err)

@@ -20,8 +20,7 @@ static bk_status no_memory(struct bk_error *err)
 	return bk_fail(err, BK_NOMEM, 0, "out of memory");
 }
 
-/* ---- get_many: get by get, the views copied -----------------------------------------------------
- */
+/* ---- get_many: get by get, the views copied ---------------------------- */
 
 static size_t view_bytes(const struct bk_node *n)
 {

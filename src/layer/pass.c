@@ -14,8 +14,7 @@ static struct bk_pass_session *session_of(struct bk_session *session)
 	return (struct bk_pass_session *)(void *)session;
 }
 
-/* ---- Store and places --------------------------------------------------------------------------
- */
+/* ---- Store and places -------------------------------------------------- */
 
 static bk_status pass_store_features(struct bk_store *store, uint64_t *native, uint64_t *emulated,
 				     struct bk_limits *limits, struct bk_error *err)
@@ -95,8 +94,7 @@ static bk_status pass_place_list(struct bk_store *admin, struct bk_place *out, s
 	return p->next.place.list(p->store, out, cap, n, err);
 }
 
-/* ---- Session and transactions ------------------------------------------------------------------
- */
+/* ---- Session and transactions ------------------------------------------ */
 
 static void pass_session_close(struct bk_session *session)
 {
@@ -148,8 +146,7 @@ static bk_status pass_txn_rollback(struct bk_session *session, struct bk_error *
 	return p->next->txn.rollback(p->s, err);
 }
 
-/* ---- Nodes --------------------------------------------------------------------------------------
- */
+/* ---- Nodes ------------------------------------------------------------- */
 
 static bk_status pass_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			       uint32_t want, struct bk_error *err)
