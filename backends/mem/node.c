@@ -215,8 +215,7 @@ done:
 	return st;
 }
 
-/* ---- Writing: inside a transaction the store is only read
- * ---------------------------------------- */
+/* ---- Writing: inside a transaction the store is only read -------------- */
 
 static bk_status write_begin(struct bk_session *s, struct bk_error *err)
 {

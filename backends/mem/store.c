@@ -193,8 +193,7 @@ static const struct bk_session_ops mem_session_ops = {
 	.counters = mem_session_counters,
 };
 
-/* ---- Backend
- * ------------------------------------------------------------------------------------- */
+/* ---- Backend ----------------------------------------------------------- */
 
 static const struct bk_option mem_option_table[] = {
 	BK_OPTION_BOOL(struct mem_options, pretend_durable, "pretend-durable", "no",

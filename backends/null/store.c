@@ -151,8 +151,7 @@ static const struct bk_session_ops null_session_ops = {
 	.counters = null_session_counters,
 };
 
-/* ---- Backend
- * ------------------------------------------------------------------------------------- */
+/* ---- Backend ----------------------------------------------------------- */
 
 static const char *const delay_modes[] = {"spin", "sleep", NULL};
 static const char *const delay_kinds[] = {"any", "read", "write", "commit", NULL};

@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-/* ---- Store: [control]
- * ----------------------------------------------------------------------------- */
+/* ---- Store: [control] -------------------------------------------------- */
 
 static void control_enter(struct bk_store *store, const char *op)
 {
@@ -119,8 +118,7 @@ static bk_status check_place_list(struct bk_store *admin, struct bk_place *out, 
 	return st;
 }
 
-/* ---- Session
- * ------------------------------------------------------------------------------------------ */
+/* ---- Session ----------------------------------------------------------- */
 
 static bk_status check_session_open(struct bk_session **out, struct bk_store *store,
 				    const struct bk_session_config *config, struct bk_error *err)
@@ -208,8 +206,7 @@ static void session_free(struct bk_session *s)
 	free(s);
 }
 
-/* ---- Transactions
- * --------------------------------------------------------------------------------------- */
+/* ---- Transactions ------------------------------------------------------ */
 
 /* What is called in the wrong order must be answered STATE. */
 static bk_status demand_state(bk_status st, bool wrong, const char *op, const char *why,
@@ -290,8 +287,7 @@ static bk_status check_txn_rollback(struct bk_session *s, struct bk_error *err)
 	return txn_end(s, false, "txn.rollback", err);
 }
 
-/* ---- The layer
- * -------------------------------------------------------------------------------------------- */
+/* ---- The layer --------------------------------------------------------- */
 
 static void check_store_close(struct bk_store *store)
 {

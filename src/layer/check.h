@@ -106,8 +106,7 @@ bool bk_check_lapse(struct bk_check_views *views);
 #define BK_CHECK_UNWRITTEN ((void *)(uintptr_t)0x5a5a5a50u)
 bk_status bk_check_handle(bk_status st, const void *handle, const char *op, struct bk_error *err);
 
-/* ---- Across the files
- * ----------------------------------------------------------------------------- */
+/* ---- Across the files -------------------------------------------------- */
 
 struct bk_cursor *bk_check_cursor_new(struct bk_session *s, const char *op);
 bk_status bk_check_cursor_enter(struct bk_cursor *c, bool is_list, size_t cap, const char *op,

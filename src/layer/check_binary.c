@@ -237,8 +237,7 @@ static void check_binary_read_close(struct bk_reader *r)
 	r->session->pass.next->binary.read_close(r->inner);
 }
 
-/* ---- The rest
- * ------------------------------------------------------------------------------------ */
+/* ---- The rest ---------------------------------------------------------- */
 
 static bk_status check_binary_stat(struct bk_session *s, struct bk_slice key,
 				   struct bk_binary_info *info, struct bk_error *err)

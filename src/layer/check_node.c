@@ -169,8 +169,7 @@ static bk_status check_node_find(struct bk_slice *id_out, struct bk_session *s,
 	return BK_OK;
 }
 
-/* ---- Nodes written
- * -------------------------------------------------------------------------------- */
+/* ---- Nodes written ----------------------------------------------------- */
 
 static void check_given(const char *op, const struct bk_node *node)
 {
@@ -260,8 +259,7 @@ static bk_status check_node_remove(struct bk_session *s, struct bk_slice id, str
 	return bk_check_answer(p->next->node.remove(p->s, id, &armed), &armed, false, op, err);
 }
 
-/* ---- Cursors
- * ---------------------------------------------------------------------------------------- */
+/* ---- Cursors ----------------------------------------------------------- */
 
 struct bk_cursor *bk_check_cursor_new(struct bk_session *s, const char *op)
 {

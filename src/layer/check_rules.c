@@ -79,8 +79,7 @@ void bk_check_links(const char *op, const struct bk_link *links, size_t n)
 	}
 }
 
-/* ---- The backend's side: errors
- * ------------------------------------------------------------------- */
+/* ---- The backend's side: errors ---------------------------------------- */
 
 bk_status bk_check_breach(struct bk_error *err, const char *op, const char *fmt, ...)
 {
@@ -168,8 +167,7 @@ bk_status bk_check_handle(bk_status st, const void *handle, const char *op, stru
 	return st;
 }
 
-/* ---- The backend's side: borrowed views
- * -------------------------------------------------------------- */
+/* ---- The backend's side: borrowed views -------------------------------- */
 
 static struct bk_check_view *keep(const void *theirs, size_t len, struct bk_check_views *views)
 {

@@ -194,8 +194,7 @@ static bk_status lock_txn_rollback(struct bk_session *s, struct bk_error *err)
 	return leave(s->lock, s->pass.next->txn.rollback(s->pass.s, err));
 }
 
-/* ---- Nodes
- * --------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------- */
 
 static bk_status lock_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			       uint32_t want, struct bk_error *err)
@@ -290,8 +289,7 @@ static void lock_node_walk_close(struct bk_cursor *c)
 	leave(s->lock, BK_OK);
 }
 
-/* ---- Binaries
- * -------------------------------------------------------------------------------------- */
+/* ---- Binaries ---------------------------------------------------------- */
 
 static bk_status lock_binary_write_open(struct bk_writer **out, struct bk_session *s,
 					struct bk_slice key, uint64_t size_bytes, uint32_t mode,
@@ -415,8 +413,7 @@ static void lock_binary_list_close(struct bk_cursor *c)
 	leave(s->lock, BK_OK);
 }
 
-/* ---- The layer
- * -------------------------------------------------------------------------------------- */
+/* ---- The layer --------------------------------------------------------- */
 
 static void lock_store_close(struct bk_store *store)
 {

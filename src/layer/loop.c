@@ -91,8 +91,7 @@ static bk_status loop_node_get_many(struct bk_node *out, size_t *done, struct bk
 	return BK_OK;
 }
 
-/* ---- put_many: put by put
- * ------------------------------------------------------------------------ */
+/* ---- put_many: put by put ---------------------------------------------- */
 
 static bk_status loop_node_put_many(struct bk_session *s, const struct bk_node *nodes, size_t n,
 				    uint32_t mode, struct bk_error *err)
@@ -111,10 +110,10 @@ static bk_status loop_node_put_many(struct bk_session *s, const struct bk_node *
 	return BK_OK;
 }
 
-/* ---- append: get, put
- * ----------------------------------------------------------------------------- Where the backend
- * keeps versions nothing is lost between the two.  Where it does not, a change by somebody else in
- * between is overwritten, unless a transaction forbids it. */
+/* ---- append: get, put -------------------------------------------------- */
+
+/* Where the backend keeps versions nothing is lost between the two.  Where it does not, a change by
+ * somebody else in between is overwritten, unless a transaction forbids it. */
 
 static bk_status append_once(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			     const struct bk_link *links, size_t link_count, struct bk_error *err)
@@ -194,8 +193,7 @@ static bk_status loop_txn_rollback(struct bk_session *s, struct bk_error *err)
 	return st;
 }
 
-/* ---- Store, session
- * ----------------------------------------------------------------------------------- */
+/* ---- Store, session ---------------------------------------------------- */
 
 static bk_status loop_session_open(struct bk_session **out, struct bk_store *store,
 				   const struct bk_session_config *config, struct bk_error *err)

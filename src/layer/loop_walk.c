@@ -16,9 +16,9 @@ static bk_status no_memory(struct bk_error *err)
 {
 	return bk_fail(err, BK_NOMEM, 0, "out of memory");
 }
-/* ---- walk: step by step, breadth first
- * -------------------------------------------------------------- All steps but the last are made at
- * open; the last is made as its hits are asked for. */
+/* ---- walk: step by step, breadth first --------------------------------- */
+
+/* All steps but the last are made at open; the last is made as its hits are asked for. */
 
 static bool frontier_add(struct frontier *f, struct bk_slice id)
 {

@@ -214,8 +214,7 @@ static bk_status pass_node_walk_open(struct bk_cursor **out, struct bk_session *
 	return p->next->node.walk_open(out, p->s, start, steps, n_steps, want, err);
 }
 
-/* ---- Binaries
- * ------------------------------------------------------------------------------------ */
+/* ---- Binaries ---------------------------------------------------------- */
 
 static bk_status pass_binary_write_open(struct bk_writer **out, struct bk_session *s,
 					struct bk_slice key, uint64_t size_bytes, uint32_t mode,
