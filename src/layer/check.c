@@ -126,7 +126,7 @@ static bk_status check_session_open(struct bk_session **out, struct bk_store *st
 	static const char op[] = "session.open";
 	struct bk_session *s, *inner = BK_CHECK_UNWRITTEN;
 	struct bk_error armed;
-	bk_status st;
+	bk_status st, raw;
 
 	if (atomic_fetch_add(&store->sessions_count, 1) && store->threads == BK_THREADS_SINGLE)
 		bk_check_die(op, "a session is open, and the backend takes one at a time");
@@ -134,10 +134,9 @@ static bk_status check_session_open(struct bk_session **out, struct bk_store *st
 	if (!s)
 		bk_check_die(op, "out of memory");
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(
-		store->pass.next.session.open(&inner, store->pass.store, config, &armed), &armed,
-		false, op, err);
-	st = bk_check_handle(st, inner, op, err);
+	raw = store->pass.next.session.open(&inner, store->pass.store, config, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = bk_check_handle(st, raw, inner, op, err);
 	if (st) {
 		atomic_fetch_sub(&store->sessions_count, 1);
 		free(s);

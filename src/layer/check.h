@@ -104,7 +104,10 @@ bool bk_check_lapse(struct bk_check_views *views);
 
 /* A pointer that no backend returns, to see whether it was written. */
 #define BK_CHECK_UNWRITTEN ((void *)(uintptr_t)0x5a5a5a50u)
-bk_status bk_check_handle(bk_status st, const void *handle, const char *op, struct bk_error *err);
+/* `raw` is what the backend answered, `st` what the checks so far have made of it. */
+bool bk_check_found(bk_status st, bk_status raw); /* a breach, which is to be told first */
+bk_status bk_check_handle(bk_status st, bk_status raw, const void *handle, const char *op,
+			  struct bk_error *err);
 
 /* ---- Across the files -------------------------------------------------- */
 

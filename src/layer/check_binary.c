@@ -25,9 +25,11 @@ static void info_arm(struct guarded_info *g)
 	g->beyond = BEYOND;
 }
 
-static bk_status info_check(bk_status st, const struct guarded_info *g, const char *op,
-			    struct bk_error *err)
+static bk_status info_check(bk_status st, bk_status raw, const struct guarded_info *g,
+			    const char *op, struct bk_error *err)
 {
+	if (bk_check_found(st, raw))
+		return st;
 	if (g->beyond != BEYOND)
 		return bk_check_breach(err, op, "it writes beyond info->struct_size");
 	if (st && g->info.size_bytes != BK_SIZE_UNKNOWN)
@@ -47,7 +49,7 @@ static bk_status check_binary_write_open(struct bk_writer **out, struct bk_sessi
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_writer *w, *inner = BK_CHECK_UNWRITTEN;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	bk_check_slice(op, "key", key);
 	if (s->writers && s->writers->open)
@@ -61,10 +63,9 @@ static bk_status check_binary_write_open(struct bk_writer **out, struct bk_sessi
 	if (st)
 		return st;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(
-		p->next->binary.write_open(&inner, p->s, key, size_bytes, mode, &armed), &armed,
-		false, op, err);
-	st = bk_check_handle(st, inner, op, err);
+	raw = p->next->binary.write_open(&inner, p->s, key, size_bytes, mode, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = bk_check_handle(st, raw, inner, op, err);
 	if (st)
 		return st;
 	w->inner = inner;
@@ -107,7 +108,7 @@ static bk_status check_binary_finish(struct bk_writer *w, struct bk_binary_info 
 	static const char op[] = "binary.finish";
 	struct guarded_info g;
 	struct bk_error armed;
-	bk_status st;
+	bk_status st, raw;
 
 	writer_check(w, op);
 	st = bk_check_enter_handle(w->session, op, err);
@@ -118,9 +119,9 @@ static bk_status check_binary_finish(struct bk_writer *w, struct bk_binary_info 
 		w->session->pass.next->binary.abort(w->inner);
 		return st;
 	}
-	st = bk_check_answer(w->session->pass.next->binary.finish(w->inner, &g.info, &armed),
-			     &armed, false, op, err);
-	st = info_check(st, &g, op, err);
+	raw = w->session->pass.next->binary.finish(w->inner, &g.info, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = info_check(st, raw, &g, op, err);
 	if (st)
 		return st;
 	if (w->declared_bytes != BK_SIZE_UNKNOWN && w->declared_bytes != w->written_bytes)
@@ -155,7 +156,7 @@ static bk_status check_binary_read_open(struct bk_reader **out, struct bk_sessio
 	struct bk_reader *r, *inner = BK_CHECK_UNWRITTEN;
 	struct guarded_info g;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	bk_check_slice(op, "key", key);
 	if (s->readers && s->readers->open)
@@ -170,11 +171,10 @@ static bk_status check_binary_read_open(struct bk_reader **out, struct bk_sessio
 		return st;
 	info_arm(&g);
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(
-		p->next->binary.read_open(&inner, p->s, key, offset, len, &g.info, &armed), &armed,
-		false, op, err);
-	st = bk_check_handle(st, inner, op, err);
-	st = info_check(st, &g, op, err);
+	raw = p->next->binary.read_open(&inner, p->s, key, offset, len, &g.info, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = bk_check_handle(st, raw, inner, op, err);
+	st = info_check(st, raw, &g, op, err);
 	if (st)
 		return st;
 	r->inner = inner;
@@ -246,16 +246,16 @@ static bk_status check_binary_stat(struct bk_session *s, struct bk_slice key,
 	const struct bk_pass_session *p = &s->pass;
 	struct guarded_info g;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	bk_check_slice(op, "key", key);
 	if (st)
 		return st;
 	info_arm(&g);
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->binary.stat(p->s, key, &g.info, &armed), &armed, false, op,
-			     err);
-	st = info_check(st, &g, op, err);
+	raw = p->next->binary.stat(p->s, key, &g.info, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = info_check(st, raw, &g, op, err);
 	if (!st)
 		info->size_bytes = g.info.size_bytes;
 	return st;
@@ -283,16 +283,16 @@ static bk_status check_binary_list_open(struct bk_cursor **out, struct bk_sessio
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_cursor *c, *inner = BK_CHECK_UNWRITTEN;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	c = bk_check_cursor_new(s, op);
 	c->is_list = true;
 	if (st)
 		return st;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->binary.list_open(&inner, p->s, &armed), &armed, false, op,
-			     err);
-	st = bk_check_handle(st, inner, op, err);
+	raw = p->next->binary.list_open(&inner, p->s, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = bk_check_handle(st, raw, inner, op, err);
 	if (st)
 		return st;
 	c->inner = inner;

@@ -63,7 +63,7 @@ static bk_status check_node_get(struct bk_node *out, struct bk_session *s, struc
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_error armed;
 	struct bk_node node, before;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	bk_check_slice(op, "id", id);
 	if (st)
@@ -71,9 +71,9 @@ static bk_status check_node_get(struct bk_node *out, struct bk_session *s, struc
 	memset(&node, 0x5a, sizeof(node));
 	before = node;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->node.get(&node, p->s, id, want, &armed), &armed, false, op,
-			     err);
-	if (st && memcmp(&node, &before, sizeof(node)) != 0)
+	raw = p->next->node.get(&node, p->s, id, want, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	if (st && st == raw && memcmp(&node, &before, sizeof(node)) != 0)
 		return bk_check_breach(err, op, "it answers %d and has written the node", st);
 	if (st)
 		return st;
@@ -119,7 +119,7 @@ static bk_status check_node_get_many(struct bk_node *out, size_t *done, struct b
 	size_t got = SIZE_MAX, i;
 	struct bk_error armed;
 	struct bk_node *nodes;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	if (!n)
 		bk_check_die(op, "no ids");
@@ -131,9 +131,9 @@ static bk_status check_node_get_many(struct bk_node *out, size_t *done, struct b
 	if (!nodes)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->node.get_many(nodes, &got, p->s, ids, n, want, &armed),
-			     &armed, false, op, err);
-	if (st && got != SIZE_MAX)
+	raw = p->next->node.get_many(nodes, &got, p->s, ids, n, want, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	if (st && st == raw && got != SIZE_MAX)
 		st = bk_check_breach(err, op, "it answers %d and has written done", st);
 	if (!st)
 		st = check_prefix(nodes, got, s, ids, n, want, err);
@@ -152,14 +152,15 @@ static bk_status check_node_find(struct bk_slice *id_out, struct bk_session *s,
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_slice id = bk_slice_of(BK_CHECK_UNWRITTEN, SIZE_MAX);
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 
 	bk_check_slice(op, "path", path);
 	if (st)
 		return st;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->node.find(&id, p->s, path, &armed), &armed, false, op, err);
-	if (st && (id.data != BK_CHECK_UNWRITTEN || id.len != SIZE_MAX))
+	raw = p->next->node.find(&id, p->s, path, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	if (st && st == raw && (id.data != BK_CHECK_UNWRITTEN || id.len != SIZE_MAX))
 		return bk_check_breach(err, op, "it answers %d and has written the id", st);
 	if (st)
 		return st;
@@ -208,7 +209,7 @@ static bk_status check_node_put_many(struct bk_session *s, const struct bk_node 
 	static const char op[] = "node.put_many";
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 	size_t i;
 
 	for (i = 0; i < n; i++)
@@ -216,9 +217,9 @@ static bk_status check_node_put_many(struct bk_session *s, const struct bk_node 
 	if (st)
 		return st;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(p->next->node.put_many(p->s, nodes, n, mode, &armed), &armed, false,
-			     op, err);
-	if (st < 0 && armed.item >= n && !item_may_be_unknown(st) && st == armed.status)
+	raw = p->next->node.put_many(p->s, nodes, n, mode, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	if (st && st == raw && armed.item >= n && !item_may_be_unknown(st))
 		return bk_check_breach(err, op,
 				       "it answers %d without err->item, the first node of %zu "
 				       "that is not stored",
@@ -315,7 +316,7 @@ static bk_status check_node_walk_open(struct bk_cursor **out, struct bk_session 
 	const struct bk_pass_session *p = &s->pass;
 	struct bk_cursor *c, *inner = BK_CHECK_UNWRITTEN;
 	struct bk_error armed;
-	bk_status st = bk_check_enter(s, op, err);
+	bk_status st = bk_check_enter(s, op, err), raw;
 	size_t i;
 
 	bk_check_slice(op, "start", start);
@@ -327,10 +328,9 @@ static bk_status check_node_walk_open(struct bk_cursor **out, struct bk_session 
 	if (st)
 		return st;
 	bk_check_error_arm(&armed);
-	st = bk_check_answer(
-		p->next->node.walk_open(&inner, p->s, start, steps, n_steps, want, &armed), &armed,
-		false, op, err);
-	st = bk_check_handle(st, inner, op, err);
+	raw = p->next->node.walk_open(&inner, p->s, start, steps, n_steps, want, &armed);
+	st = bk_check_answer(raw, &armed, false, op, err);
+	st = bk_check_handle(st, raw, inner, op, err);
 	if (st)
 		return st;
 	c->inner = inner;

@@ -158,8 +158,16 @@ bk_status bk_check_answer(bk_status st, const struct bk_error *armed, bool end, 
 	return st;
 }
 
-bk_status bk_check_handle(bk_status st, const void *handle, const char *op, struct bk_error *err)
+bool bk_check_found(bk_status st, bk_status raw)
 {
+	return st != raw;
+}
+
+bk_status bk_check_handle(bk_status st, bk_status raw, const void *handle, const char *op,
+			  struct bk_error *err)
+{
+	if (bk_check_found(st, raw))
+		return st;
 	if (st && handle != BK_CHECK_UNWRITTEN)
 		return bk_check_breach(err, op, "it answers %d and has written a handle", st);
 	if (!st && (!handle || handle == BK_CHECK_UNWRITTEN))
