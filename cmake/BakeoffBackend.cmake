@@ -2,6 +2,8 @@
 #
 # Builds bk-NAME.so: hidden visibility, one exported symbol (bk_backend), every symbol resolved
 # at link time.  Installed with the package, so that an out-of-tree backend is built the same way.
+# The failures that the backend owns up to, conform.expect beside its CMakeLists.txt, go beside it as
+# bk-NAME.expect, where `bakeoff conform` looks for them.
 function(bakeoff_backend name)
 	cmake_parse_arguments(ARG "NO_INSTALL" "OUTPUT_DIRECTORY" "SOURCES;LIBS" ${ARGN})
 	set(target bk-${name})
@@ -28,7 +30,25 @@ function(bakeoff_backend name)
 	if(NOT (BAKEOFF_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
 		target_link_options(${target} PRIVATE -Wl,-z,defs)
 	endif()
+	set(expect ${CMAKE_CURRENT_SOURCE_DIR}/conform.expect)
+	if(EXISTS ${expect})
+		set(expect_out ${CMAKE_CURRENT_BINARY_DIR}/${target}.expect.stamp)
+		add_custom_command(
+			OUTPUT ${expect_out}
+			COMMAND ${CMAKE_COMMAND} -E copy ${expect}
+				$<TARGET_FILE_DIR:${target}>/${target}.expect
+			COMMAND ${CMAKE_COMMAND} -E touch ${expect_out}
+			DEPENDS ${expect} ${target}
+			VERBATIM)
+		add_custom_target(${target}-expect ALL DEPENDS ${expect_out})
+	endif()
 	if(TARGET bakeoff_core AND NOT ARG_NO_INSTALL)
 		install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bakeoff/backends)
+		if(EXISTS ${expect})
+			install(
+				FILES ${expect}
+				DESTINATION ${CMAKE_INSTALL_LIBDIR}/bakeoff/backends
+				RENAME ${target}.expect)
+		endif()
 	endif()
 endfunction()

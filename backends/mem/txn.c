@@ -102,6 +102,7 @@ static bk_status mem_txn_flush(struct bk_session *s, struct bk_error *err)
 	return BK_OK;
 }
 
+/* Where it may not, it ends all the same, with its changes dropped. */
 static bk_status may_end(struct bk_session *s, const char *what, struct bk_error *err)
 {
 	const char *open = s->cursor.open   ? "cursor"
@@ -120,8 +121,10 @@ static bk_status mem_txn_commit(struct bk_session *s, struct bk_error *err)
 {
 	bk_status st = may_end(s, "commit", err);
 
-	if (st)
+	if (st) {
+		mem_txn_end(&s->txn);
 		return st;
+	}
 	pthread_rwlock_wrlock(&s->store->lock);
 	st = mem_txn_check(s, false, err);
 	if (!st)
@@ -135,8 +138,7 @@ static bk_status mem_txn_rollback(struct bk_session *s, struct bk_error *err)
 {
 	bk_status st = may_end(s, "rollback", err);
 
-	if (!st)
-		mem_txn_end(&s->txn);
+	mem_txn_end(&s->txn);
 	return st;
 }
 

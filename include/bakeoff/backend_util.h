@@ -27,26 +27,58 @@ extern "C" {
 
 /* ---- Errors --------------------------------------------------------------- */
 
+/* Bytes of the UTF-8 character at `p`, 0 if there is none (nor a whole one before the NUL). */
+static inline size_t bk_utf8_len(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t n, i;
+
+	if (u[0] < 0x80)
+		return u[0] != 0;
+	n = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+	if (u[0] < 0xc2 || u[0] > 0xf4)
+		return 0;
+	for (i = 1; i < n; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* Make one line of UTF-8 of a text that may quote anything: an id, a path, a server's words. */
+static inline void bk_one_line(char *text)
+{
+	char *p = text;
+	size_t n;
+
+	while (*p) {
+		n = bk_utf8_len(p);
+		if (n == 0)
+			*p = '?';
+		else if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = ' ';
+		p += n ? n : 1;
+	}
+	while (p > text && p[-1] == ' ')
+		*--p = '\0';
+}
+
 /* Fill *err from `status`, a vendor code (errno, SQL error number, HTTP status; 0 if none)
- * and a message: what failed, on what, why.  Line ends become spaces.  Returns `status`, so
+ * and a message: what failed, on what, why.  Line ends become spaces, bytes that are not text become `?`.  Returns `status`, so
  * that a failing operation ends in one line: return bk_fail(err, BK_IO, errno, ...). */
 static inline BK_PRINTF(4, 0) bk_status bk_vfail(struct bk_error *err, bk_status status,
 						 int64_t vendor, const char *fmt, va_list ap)
 {
-	char *p;
-
 	err->status = status;
 	err->vendor_code = vendor;
 	err->item = UINT64_MAX;
 	err->flags = 0;
 	err->sqlstate[0] = '\0';
 	vsnprintf(err->message, sizeof(err->message), fmt, ap);
-	for (p = err->message; *p; p++) {
-		if (*p == '\n' || *p == '\r' || *p == '\t')
-			*p = ' ';
-	}
-	while (p > err->message && p[-1] == ' ')
-		*--p = '\0';
+	bk_one_line(err->message);
 	return status;
 }
 

@@ -236,10 +236,22 @@ static void look_around(struct bk_test *t, struct surroundings *s)
 	}
 }
 
+/* What the host's log() printed for the backend bears the program's name. */
+static void nothing_printed(struct bk_test *t)
+{
+	static const char ours[] = "bakeoff: ";
+	FILE *log = fopen(t->log_path, "r");
+	char line[512];
+
+	while (log && fgets(line, sizeof(line), log))
+		CHECK(t, strncmp(line, ours, sizeof(ours) - 1) == 0, "it printed: %s", line);
+	if (log)
+		fclose(log);
+}
+
 static void process_untouched(struct bk_test *t)
 {
 	struct surroundings before, after;
-	struct stat sb;
 	int i;
 
 	look_around(t, &before);
@@ -253,8 +265,7 @@ static void process_untouched(struct bk_test *t)
 		CHECK(t, before.handlers[i] == after.handlers[i],
 		      "the handler of signal %d (%s) changed", i, strsignal(i));
 	fflush(NULL);
-	CHECK(t, stat(t->log_path, &sb) == 0 && sb.st_size == 0,
-	      "something was printed, see below");
+	nothing_printed(t);
 }
 
 /* ---- Places ---------------------------------------------------------------------------------------- */

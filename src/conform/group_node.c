@@ -81,12 +81,14 @@ static void node_create_taken_path(struct bk_test *t)
 	struct bk_box *b = bk_test_box(t);
 	struct bk_node node = sample(b, "n"), again = sample(b, "other"), got;
 
+	TARGETS(b, "four");
+	bk_node_link(b, &again, "likes>four");
 	CREATE(b, &node);
 	again.path = node.path;
 	PUT(b, BK_EXISTS, &again, BK_PUT_CREATE);
 	SAME(b, &node);
 	GET(b, BK_NOT_FOUND, &got, again.id, 0);
-	REACHES(b, bk_id_named(b, "one"), bk_in(NULL), "");
+	REACHES(b, bk_id_named(b, "four"), bk_in(NULL), "");
 }
 
 static void node_create_twice(struct bk_test *t)
@@ -162,18 +164,23 @@ static void node_replace(struct bk_test *t)
 	struct bk_node root = bk_node_named(b, "root"), node = sample(b, "n");
 
 	node.parent = root.id;
+	TARGETS(b, "one two three");
 	CREATE(b, &root);
 	CREATE(b, &node);
+	REACHES(b, bk_id_named(b, "one"), bk_in(NULL), "likes>n knows>n");
 	node.doc = bk_slice_str("another");
 	bk_node_link(b, &node, "likes>two hates>three");
 	PUT(b, BK_OK, &node, BK_PUT_REPLACE);
 	SAME(b, &node);
+	REACHES(b, bk_id_named(b, "one"), bk_in(NULL), "");
+	REACHES(b, bk_id_named(b, "three"), bk_in(NULL), "hates>n");
 	REACHES(b, root.id, bk_children(), "n");
 	node.doc = bk_slice_of(NULL, 0);
 	bk_node_link(b, &node, "");
 	PUT(b, BK_OK, &node, BK_PUT_REPLACE);
 	SAME(b, &node);
-	REACHES(b, bk_id_named(b, "one"), bk_in(NULL), "");
+	REACHES(b, bk_id_named(b, "two"), bk_in(NULL), "");
+	REACHES(b, bk_id_named(b, "three"), bk_in(NULL), "");
 }
 
 static void node_replace_missing(struct bk_test *t)
@@ -251,6 +258,7 @@ static void node_replace_often(struct bk_test *t)
 	struct bk_node node = bk_node_named(b, "n");
 	int i;
 
+	TARGETS(b, "odd even both");
 	CREATE(b, &node);
 	for (i = 0; i < 300; i++) {
 		node.doc = bk_test_bytes(&b->arena, (uint64_t)i, (size_t)(i * 37 % 900));
@@ -361,6 +369,7 @@ static void node_remove_and_create(struct bk_test *t)
 	struct bk_box *b = bk_test_box(t);
 	struct bk_node first = sample(b, "first"), second = sample(b, "second");
 
+	TARGETS(b, "one two three");
 	CREATE(b, &first);
 	REMOVE(b, BK_OK, first.id);
 	if (!(t->own & BK_F_ID_IS_PATH))
@@ -375,6 +384,7 @@ static void node_remove_and_create(struct bk_test *t)
 	CREATE(b, &first);
 	SAME(b, &first);
 	REACHES(b, bk_id_named(b, "one"), bk_in(NULL), "");
+	REACHES(b, bk_id_named(b, "three"), bk_in(NULL), "likes>first");
 }
 
 static void node_remove_keeps_in_links(struct bk_test *t)

@@ -323,6 +323,7 @@ static void put_many_upsert_twice(struct bk_test *t)
 	struct bk_box *b = bk_test_box(t);
 	struct bk_node *nodes = several(b, "n", 5);
 
+	TARGETS(b, "link");
 	nodes[4].id = nodes[1].id;
 	nodes[4].path = nodes[1].path;
 	bk_node_link(b, &nodes[1], "first>link");
@@ -330,7 +331,7 @@ static void put_many_upsert_twice(struct bk_test *t)
 	PUT_MANY(b, BK_OK, UINT64_MAX, nodes, 5, BK_PUT_UPSERT);
 	SAME(b, &nodes[4]);
 	SAME(b, &nodes[2]);
-	REACHES(b, bk_id_named(b, "link"), bk_in("first"), "");
+	REACHES(b, bk_id_named(b, "link"), bk_in(NULL), "second>n1");
 }
 
 static void put_many_large(struct bk_test *t)
@@ -359,6 +360,7 @@ static void append_tail(struct bk_test *t)
 	bk_node_link(b, &root, "r>two s>one r>one r>two");
 	more = root;
 	bk_node_link(b, &root, "");
+	TARGETS(b, "one two");
 	CREATE(b, &root);
 	CREATE(b, &node);
 	APPEND(b, BK_OK, node.id, bk_slice_str(" and end"), more.links, more.link_count);
@@ -375,6 +377,7 @@ static void append_missing(struct bk_test *t)
 	struct bk_node node = bk_node_named(b, "n"), links = node;
 
 	bk_node_link(b, &links, "r>x");
+	TARGETS(b, "x");
 	APPEND(b, BK_NOT_FOUND, node.id, bk_slice_str("tail"), links.links, 1);
 	GONE(b, &node);
 	CREATE(b, &node);

@@ -94,7 +94,7 @@ static void pages_calls_between(struct bk_test *t)
 	for (i = 0; bk_t_walk_next(b, AT, c, 5, &hits); i++) {
 		GET(b, BK_OK, &got, hits.at[hits.count - 1].id, BK_WANT_ALL);
 		CHECK(t, bk_slice_eq(got.parent, top.id), "a hit is not a child");
-		FIND(b, BK_OK, &id, got.path);
+		FIND(b, BK_OK, &id, bk_test_copy(&b->arena, got.path));
 		other.doc = bk_test_printf(&b->arena, "%zu", i);
 		PUT(b, BK_OK, &other, BK_PUT_REPLACE);
 		SAME(b, &other);

@@ -83,6 +83,17 @@ void bk_node_link(struct bk_box *b, struct bk_node *node, const char *links)
 	node->link_count = n;
 }
 
+void bk_t_targets(struct bk_box *b, struct bk_at at, const char *names)
+{
+	char *copy = bk_arena_strdup(&b->arena, names), *save = NULL, *word;
+
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		struct bk_node node = bk_node_named(b, "%s", word);
+
+		bk_t_put(b, at, BK_OK, &node, BK_PUT_CREATE);
+	}
+}
+
 struct bk_node bk_node_copy(struct bk_box *b, const struct bk_node *node)
 {
 	struct bk_node copy = *node;

@@ -17,6 +17,8 @@ struct bk_slice bk_id_named(struct bk_box *b, const char *fmt, ...) BK_PRINTF(2,
 struct bk_slice bk_path_named(struct bk_box *b, const char *fmt, ...) BK_PRINTF(2, 3);
 /* "rel>target rel>target": links to named nodes; sets links and link_count. */
 void bk_node_link(struct bk_box *b, struct bk_node *node, const char *links);
+/* Creates bare nodes of these names: what is not there is not reached, not even by a link. */
+void bk_t_targets(struct bk_box *b, struct bk_at at, const char *names);
 /* A copy that owns all its bytes, in the box. */
 struct bk_node bk_node_copy(struct bk_box *b, const struct bk_node *node);
 
@@ -51,6 +53,7 @@ void bk_t_gone(struct bk_box *b, struct bk_at at, const struct bk_node *node);
 #define APPEND(b, want, id, tail, ls, n)   bk_t_append(b, AT, want, id, tail, ls, n)
 #define PUT_MANY(b, want, item, ns, n, m)  bk_t_put_many(b, AT, want, item, ns, n, m)
 #define GET_MANY(b, out, ids, n, fields)   bk_t_get_many(b, AT, out, ids, n, fields)
+#define TARGETS(b, names)                  bk_t_targets(b, AT, names)
 #define SAME(b, node)                      bk_t_same(b, AT, node)
 #define GONE(b, node)                      bk_t_gone(b, AT, node)
 

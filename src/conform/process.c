@@ -41,7 +41,7 @@ static void run_tag(char tag[8])
 	tag[7] = '\0';
 }
 
-static bk_status make_folder(struct bk_process *p, struct bk_error *err)
+static bk_status make_folder(struct bk_runner *p, struct bk_error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -60,7 +60,7 @@ static bk_status make_folder(struct bk_process *p, struct bk_error *err)
 	return BK_OK;
 }
 
-bk_status bk_process_open(struct bk_process *p, const struct bk_conform_config *config,
+bk_status bk_process_open(struct bk_runner *p, const struct bk_conform_config *config,
 			  struct bk_error *err)
 {
 	sigset_t set;
@@ -86,7 +86,7 @@ bk_status bk_process_open(struct bk_process *p, const struct bk_conform_config *
 	return BK_OK;
 }
 
-void bk_process_close(struct bk_process *p)
+void bk_process_close(struct bk_runner *p)
 {
 	struct bk_error err = bk_error_init();
 	sigset_t set;
@@ -109,7 +109,7 @@ void bk_process_close(struct bk_process *p)
 
 /* A case that stands on its own: no terminal, no input, output kept for the report, no core file
  * from the processes it kills, its own process group so that all of it can be ended. */
-static void child_settle(struct bk_process *p, const char *log_path)
+static void child_settle(struct bk_runner *p, const char *log_path)
 {
 	struct rlimit none = {0, 0};
 	sigset_t set;
@@ -135,7 +135,7 @@ static void child_settle(struct bk_process *p, const char *log_path)
 		close(fd);
 }
 
-static void child_spaces(struct bk_test *t, const struct bk_process *p, size_t index)
+static void child_spaces(struct bk_test *t, const struct bk_runner *p, size_t index)
 {
 	char base[20];
 
@@ -163,7 +163,7 @@ static bk_status child_options(struct bk_test *t, struct bk_options *options, co
 	return st;
 }
 
-static void child_test(struct bk_test *t, struct bk_process *p, const struct bk_case *what,
+static void child_test(struct bk_test *t, struct bk_runner *p, const struct bk_case *what,
 		       size_t index, const char *folder, int channel)
 {
 	struct bk_error err = bk_error_init();
@@ -233,7 +233,7 @@ static void child_sweep(struct bk_test *t)
 	}
 }
 
-_Noreturn static void child_run(struct bk_process *p, const struct bk_case *what, size_t index,
+_Noreturn static void child_run(struct bk_runner *p, const struct bk_case *what, size_t index,
 				const char *folder, int channel)
 {
 	struct bk_test t;
@@ -263,7 +263,7 @@ static void one_line(struct bk_buf *buf, const char *text)
 	}
 }
 
-static void answer_crash(struct bk_process *p, int channel)
+static void answer_crash(struct bk_runner *p, int channel)
 {
 	struct bk_error err = bk_error_init();
 	struct bk_report msg;
@@ -281,7 +281,7 @@ static void answer_crash(struct bk_process *p, int channel)
 }
 
 /* Takes in one message; false when there is none (yet). */
-static bool hear(struct bk_process *p, int channel, struct bk_case_result *out)
+static bool hear(struct bk_runner *p, int channel, struct bk_case_result *out)
 {
 	struct bk_report msg;
 	ssize_t n = recv(channel, &msg, sizeof(msg), MSG_DONTWAIT);
@@ -320,7 +320,7 @@ static bool hear(struct bk_process *p, int channel, struct bk_case_result *out)
 }
 
 /* Until the child has ended; false when its time was up or somebody wants to stop. */
-static bool listen_to(struct bk_process *p, int channel, int pidfd, uint64_t deadline_ns,
+static bool listen_to(struct bk_runner *p, int channel, int pidfd, uint64_t deadline_ns,
 		      struct bk_case_result *out)
 {
 	for (;;) {
@@ -338,12 +338,12 @@ static bool listen_to(struct bk_process *p, int channel, int pidfd, uint64_t dea
 			p->interrupted = true;
 			return false;
 		}
-		if (fds[0].revents & POLLIN)
-			hear(p, channel, out);
-		else if (fds[1].revents)
+		if ((fds[0].revents & POLLIN) && hear(p, channel, out))
+			continue;
+		if (fds[1].revents)
 			return true;
-		else if (fds[0].revents & POLLHUP)
-			poll(fds + 1, 2, ms); /* every writer is gone; the end is near */
+		if (fds[0].revents) /* every writer is gone: the end is near */
+			poll(fds + 1, 2, ms);
 	}
 }
 
@@ -386,7 +386,7 @@ static void fail_with(struct bk_case_result *out, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void judge(struct bk_process *p, struct bk_case_result *out, bool in_time, int wstatus)
+static void judge(struct bk_runner *p, struct bk_case_result *out, bool in_time, int wstatus)
 {
 	if (p->interrupted)
 		fail_with(out, "interrupted");
@@ -400,7 +400,7 @@ static void judge(struct bk_process *p, struct bk_case_result *out, bool in_time
 }
 
 /* One process: `what` on the spaces of case `index`, in `folder`. */
-static void process_run(struct bk_process *p, const struct bk_case *what, size_t index,
+static void process_run(struct bk_runner *p, const struct bk_case *what, size_t index,
 			const char *folder, struct bk_case_result *out)
 {
 	int pair[2], pidfd, wstatus = 0;
@@ -438,7 +438,7 @@ static void process_run(struct bk_process *p, const struct bk_case *what, size_t
 	close(pair[0]);
 }
 
-static char *case_folder(struct bk_process *p, size_t index, struct bk_case_result *out)
+static char *case_folder(struct bk_runner *p, size_t index, struct bk_case_result *out)
 {
 	struct bk_error err = bk_error_init();
 	char name[24], *folder;
@@ -453,7 +453,7 @@ static char *case_folder(struct bk_process *p, size_t index, struct bk_case_resu
 }
 
 /* A store that is not in a folder of ours may hold the spaces of a case that ended early. */
-static void sweep(struct bk_process *p, size_t index, const char *folder,
+static void sweep(struct bk_runner *p, size_t index, const char *folder,
 		  struct bk_case_result *result)
 {
 	static const struct bk_case sweeper = {.name = "sweep", .fn = child_sweep};
@@ -470,7 +470,7 @@ static void sweep(struct bk_process *p, size_t index, const char *folder,
 	bk_case_result_free(&out);
 }
 
-void bk_process_case(struct bk_process *p, const struct bk_case *what, size_t index,
+void bk_process_case(struct bk_runner *p, const struct bk_case *what, size_t index,
 		     struct bk_case_result *out)
 {
 	struct bk_error err = bk_error_init();
@@ -492,7 +492,7 @@ void bk_process_case(struct bk_process *p, const struct bk_case *what, size_t in
 	out->took_ns = bk_test_now_ns() - start;
 }
 
-bk_status bk_process_probe(struct bk_process *p, struct bk_error *err)
+bk_status bk_process_probe(struct bk_runner *p, struct bk_error *err)
 {
 	static const struct bk_case probe = {.name = "probe", .fn = child_probe};
 	struct bk_case_result out;

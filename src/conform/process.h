@@ -14,7 +14,7 @@
 enum bk_outcome { BK_PASSED, BK_FAILED, BK_SKIPPED };
 
 /* What the cases of one run share. */
-struct bk_process {
+struct bk_runner {
 	const struct bk_conform_config *config;
 	char *folder;     /* ours: below it each case has its own */
 	char run_tag[8];  /* makes the spaces of this run differ from those of another */
@@ -35,14 +35,14 @@ struct bk_case_result {
 	uint64_t took_ns;
 };
 
-bk_status bk_process_open(struct bk_process *p, const struct bk_conform_config *config,
+bk_status bk_process_open(struct bk_runner *p, const struct bk_conform_config *config,
 			  struct bk_error *err);
-void bk_process_close(struct bk_process *p);
+void bk_process_close(struct bk_runner *p);
 
 /* Opens a store, as the cases will, and learns what it offers. */
-bk_status bk_process_probe(struct bk_process *p, struct bk_error *err);
+bk_status bk_process_probe(struct bk_runner *p, struct bk_error *err);
 
-void bk_process_case(struct bk_process *p, const struct bk_case *what, size_t index,
+void bk_process_case(struct bk_runner *p, const struct bk_case *what, size_t index,
 		     struct bk_case_result *out);
 void bk_case_result_free(struct bk_case_result *result);
 

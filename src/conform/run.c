@@ -130,7 +130,7 @@ static void put_features(struct bk_buf *buf, const char *before, uint64_t bits)
 }
 
 /* Why the case does not apply to this store; empty when it does. */
-static void why_not(struct bk_buf *buf, const struct bk_process *p, const struct bk_case *c)
+static void why_not(struct bk_buf *buf, const struct bk_runner *p, const struct bk_case *c)
 {
 	const struct bk_backend *desc = &p->config->plugin->desc;
 	uint64_t missing = (c->needs & ~(p->own | p->looped)) | (c->own & ~p->own);
@@ -262,7 +262,7 @@ static void print_result(struct bk_conform_result *sum, const struct bk_conform_
 	fflush(out);
 }
 
-static void print_head(const struct bk_process *p, size_t count)
+static void print_head(const struct bk_runner *p, size_t count)
 {
 	const struct bk_backend *desc = &p->config->plugin->desc;
 	struct bk_buf features = BK_BUF_INIT;
@@ -281,7 +281,7 @@ static void print_head(const struct bk_process *p, size_t count)
 
 /* ---- Running -------------------------------------------------------------------------- */
 
-static void run_selection(struct bk_conform_result *sum, struct bk_process *p,
+static void run_selection(struct bk_conform_result *sum, struct bk_runner *p,
 			  const struct selection *sel, const struct bk_expect *expect)
 {
 	size_t i;
@@ -310,7 +310,7 @@ bk_status bk_conform_run(struct bk_conform_result *out, const struct bk_conform_
 {
 	struct selection sel;
 	struct bk_expect expect;
-	struct bk_process p;
+	struct bk_runner p;
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));

@@ -129,9 +129,9 @@ static void test_message(struct bk_test *t, struct bk_at at, const char *call,
 	if (err->message[0] == '\0')
 		bk_test_fail(t, at, "%s: %s without a message", call,
 			     bk_test_status_name(err->status));
-	for (p = err->message; *p; p++) {
-		if ((unsigned char)*p < 0x20)
-			bk_test_fail(t, at, "%s: the message has a control character: '%s'", call,
+	for (p = err->message; *p; p += bk_utf8_len(p)) {
+		if ((unsigned char)*p < 0x20 || *p == 0x7f || !bk_utf8_len(p))
+			bk_test_fail(t, at, "%s: the message is not one line of UTF-8: '%s'", call,
 				     err->message);
 	}
 }
