@@ -67,8 +67,9 @@ static inline void bk_one_line(char *text)
 }
 
 /* Fill *err from `status`, a vendor code (errno, SQL error number, HTTP status; 0 if none)
- * and a message: what failed, on what, why.  Line ends become spaces, bytes that are not text become `?`.  Returns `status`, so
- * that a failing operation ends in one line: return bk_fail(err, BK_IO, errno, ...). */
+ * and a message: what failed, on what, why.  Line ends become spaces, bytes that are not text
+ * become `?`.  Returns `status`, so that a failing operation ends in one line: return bk_fail(err,
+ * BK_IO, errno, ...). */
 static inline BK_PRINTF(4, 0) bk_status bk_vfail(struct bk_error *err, bk_status status,
 						 int64_t vendor, const char *fmt, va_list ap)
 {

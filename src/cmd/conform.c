@@ -4,8 +4,8 @@
  * The one invariant: the exit status is 1 only when a case failed; what kept the suite from
  * running at all is 2.
  */
-#include "cmd/cmd.h"
 #include "conform/conform.h"
+#include "cmd/cmd.h"
 #include "util/units.h"
 
 #include <bakeoff/backend_util.h>

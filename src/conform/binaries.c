@@ -109,7 +109,8 @@ void bk_t_store(struct bk_box *b, struct bk_at at, struct bk_slice key, uint64_t
 	bk_t_finish(b, at, w, want, len);
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
 
 static void compare(struct bk_box *b, struct bk_at at, struct bk_slice key, uint64_t label,
 		    uint64_t from, const char *got, char *want, size_t n)
@@ -228,7 +229,8 @@ void bk_t_binary_remove(struct bk_box *b, struct bk_at at, struct bk_slice key, 
 		       UINT64_MAX, &err_);
 }
 
-/* ---- Listing ---------------------------------------------------------------------------------- */
+/* ---- Listing ----------------------------------------------------------------------------------
+ */
 
 struct listed {
 	struct bk_slice key;

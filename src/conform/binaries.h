@@ -42,9 +42,8 @@ void bk_content_fill(void *out, uint64_t label, uint64_t from, size_t len);
 #define WRITE_OPEN(b, key, size, mode) bk_t_write_open(b, AT, key, size, mode)
 #define WRITE(b, w, label, from, len)  bk_t_write(b, AT, w, label, from, len, 8191)
 #define FINISH(b, w, want, size)       bk_t_finish(b, AT, w, want, size)
-#define STORE(b, key, label, len)                                                                  \
-	bk_t_store(b, AT, key, label, len, len, BK_PUT_UPSERT, BK_OK)
-#define BINARY(b, key, label, len) bk_t_binary(b, AT, key, label, len)
-#define NO_BINARY(b, key)          bk_t_no_binary(b, AT, key)
+#define STORE(b, key, label, len)      bk_t_store(b, AT, key, label, len, len, BK_PUT_UPSERT, BK_OK)
+#define BINARY(b, key, label, len)     bk_t_binary(b, AT, key, label, len)
+#define NO_BINARY(b, key)              bk_t_no_binary(b, AT, key)
 
 #endif

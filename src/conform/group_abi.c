@@ -28,8 +28,8 @@ static void abi_head(struct bk_test *t)
 
 	CHECK(t, desc->magic == BK_MAGIC, "the magic is %#x", desc->magic);
 	CHECK(t, desc->abi_major == BK_ABI_MAJOR && desc->abi_minor == BK_ABI_MINOR,
-	      "it speaks %u.%u, this program %u.%u", desc->abi_major, desc->abi_minor,
-	      BK_ABI_MAJOR, BK_ABI_MINOR);
+	      "it speaks %u.%u, this program %u.%u", desc->abi_major, desc->abi_minor, BK_ABI_MAJOR,
+	      BK_ABI_MINOR);
 	CHECK(t, desc->struct_size == sizeof(*desc), "struct_size is %u, should be %zu",
 	      desc->struct_size, sizeof(*desc));
 	CHECK(t, desc->threads >= BK_THREADS_PARALLEL && desc->threads <= BK_THREADS_SINGLE,
@@ -119,12 +119,14 @@ static void abi_limits(struct bk_test *t)
 		      (unsigned long long)m->id_max, (unsigned long long)m->path_max,
 		      (unsigned long long)m->rel_max, (unsigned long long)m->doc_max);
 	if (t->own & BK_F_BINARIES)
-		CHECK(t, m->key_max && m->binary_max, "a limit of binaries is 0: key %llu, size %llu",
+		CHECK(t, m->key_max && m->binary_max,
+		      "a limit of binaries is 0: key %llu, size %llu",
 		      (unsigned long long)m->key_max, (unsigned long long)m->binary_max);
 	CHECK(t, m->struct_size == sizeof(*m), "features() changed limits.struct_size");
 }
 
-/* ---- The file --------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------------
+ */
 
 static bool name_is_the_tools(const char *name)
 {

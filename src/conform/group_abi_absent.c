@@ -125,8 +125,7 @@ static void absent_places(struct bk_test *t)
 	struct bk_place place;
 	size_t n = 77;
 
-	WANT(t, BK_UNSUPPORTED,
-	     l->tables.place.create(l->store, name, mark, none, none, none, E));
+	WANT(t, BK_UNSUPPORTED, l->tables.place.create(l->store, name, mark, none, none, none, E));
 	WANT(t, BK_UNSUPPORTED, l->tables.place.drop(l->store, name, mark, E));
 	WANT(t, BK_UNSUPPORTED, l->tables.place.list(l->store, &place, 1, &n, E));
 	CHECK(t, n == 77, "place.list failed and wrote *n");
@@ -161,8 +160,8 @@ static const struct bk_case cases[] = {
 	{"absent-walk", "one step only: a second is UNSUPPORTED", absent_walk, .needs = BK_F_NODES,
 	 .lacks = BK_F_WALK},
 	{"absent-binaries", "no binaries: UNSUPPORTED", absent_binaries, .lacks = BK_F_BINARIES},
-	{"absent-binary-create", "no atomic create of binaries: UNSUPPORTED",
-	 absent_binary_create, .needs = BK_F_BINARIES, .lacks = BK_F_BINARY_CREATE},
+	{"absent-binary-create", "no atomic create of binaries: UNSUPPORTED", absent_binary_create,
+	 .needs = BK_F_BINARIES, .lacks = BK_F_BINARY_CREATE},
 	{"absent-places", "no places: UNSUPPORTED", absent_places, .lacks = BK_F_PLACES},
 	{"absent-settle", "no settle: UNSUPPORTED", absent_settle, .lacks = BK_F_SETTLE},
 	{"absent-chill", "no chill: UNSUPPORTED", absent_chill, .lacks = BK_F_CHILL},

@@ -207,8 +207,8 @@ static void spaces_like(struct bk_test *t)
 
 static void spaces_links(struct bk_test *t)
 {
-	struct bk_box *a = bk_test_box(t), *b = bk_test_box_at(t, BK_SPACE_B, BK_DURABLE_NONE,
-								BK_OPEN_CHECK);
+	struct bk_box *a = bk_test_box(t),
+		      *b = bk_test_box_at(t, BK_SPACE_B, BK_DURABLE_NONE, BK_OPEN_CHECK);
 	struct bk_node hub = bk_node_named(a, "hub"), node = bk_node_named(a, "n"),
 		       kid = bk_node_named(a, "kid");
 

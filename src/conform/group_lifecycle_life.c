@@ -26,8 +26,7 @@ static void inspected(struct bk_test *t, struct bk_layered *l, struct bk_at at)
 
 	for (i = 0; i < 4; i++) {
 		bk_record_init(&record, &t->arena);
-		WANT(t, BK_OK,
-		     l->tables.store.inspect(l->store, whats[i], &record.sink, E));
+		WANT(t, BK_OK, l->tables.store.inspect(l->store, whats[i], &record.sink, E));
 		bk_record_check(t, at, &record);
 		CHECK(t, whats[i] != BK_INSPECT_IDENTITY || record.count > 0,
 		      "inspect says nothing about its identity");
@@ -106,14 +105,11 @@ static void settle_keeps(struct bk_test *t)
 	bk_status st;
 
 	bk_fill(b, "n");
-	WANT_IN(t, TWO(BK_OK, BK_TIMEOUT), UINT64_MAX, st,
-		l->tables.store.settle(l->store, 1, E));
-	WANT(t, BK_OK,
-	     l->tables.store.settle(l->store, UINT64_C(20000000000) * t->slow, E));
+	WANT_IN(t, TWO(BK_OK, BK_TIMEOUT), UINT64_MAX, st, l->tables.store.settle(l->store, 1, E));
+	WANT(t, BK_OK, l->tables.store.settle(l->store, UINT64_C(20000000000) * t->slow, E));
 	bk_filled(b, AT, "n");
 	bk_test_leave(b);
-	WANT(t, BK_OK,
-	     l->tables.store.settle(l->store, UINT64_C(20000000000) * t->slow, E));
+	WANT(t, BK_OK, l->tables.store.settle(l->store, UINT64_C(20000000000) * t->slow, E));
 	bk_filled(bk_test_join(t, l, BK_DURABLE_NONE), AT, "n");
 }
 
@@ -197,7 +193,8 @@ static void descriptors_closed(struct bk_test *t)
 	CHECK(t, after <= before, "%zu descriptors were open, then %zu", before, after);
 }
 
-/* ---- The process around it ------------------------------------------------------------------------ */
+/* ---- The process around it
+ * ------------------------------------------------------------------------ */
 
 #define SIGNALS 31
 
@@ -268,7 +265,8 @@ static void process_untouched(struct bk_test *t)
 	nothing_printed(t);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------------- */
+/* ---- Places
+ * ---------------------------------------------------------------------------------------- */
 
 static bool place_listed(struct bk_test *t, struct bk_layered *l, struct bk_slice name)
 {
@@ -315,8 +313,7 @@ static const struct bk_case cases[] = {
 	{"sessions-come-and-go", "25 sessions one after the other", sessions_come_and_go},
 	{"sessions-together", "8 sessions at once, from one thread", sessions_together,
 	 .flags = BK_CASE_TWO},
-	{"descriptors-closed", "ten lives of a store leave no descriptor open",
-	 descriptors_closed},
+	{"descriptors-closed", "ten lives of a store leave no descriptor open", descriptors_closed},
 	{"process-untouched", "no output, signal handler, locale, folder or variable changed",
 	 process_untouched},
 	{"places-come-and-go", "places are created, listed, protected by their mark, dropped",

@@ -174,7 +174,8 @@ static void link_not_followed(struct bk_test *t)
 	t->space_used[BK_SPACE_A] = false;
 }
 
-/* ---- Half of make ------------------------------------------------------------------------------- */
+/* ---- Half of make -------------------------------------------------------------------------------
+ */
 
 /* Makes until it is killed; the moment of death is drawn from the time that a make takes. */
 static void half_make(struct bk_test *t, uint64_t delay_ns)

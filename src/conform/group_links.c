@@ -103,10 +103,22 @@ static void links_replaced_whole(struct bk_test *t)
 	}
 
 static const struct bk_slice rels[] = {
-	LIT("a"),	   LIT("ab"),	      LIT("A"),		LIT("a "),
-	LIT("a\0"),	   LIT("\0"),	      LIT("\xff"),	LIT("'"),
-	LIT("%"),	   LIT("_"),	      LIT("\n"),	LIT("\\"),
-	LIT("http://e/r#x"), LIT("http://e/r"), LIT("\xc3\xa9"), LIT("\x01"),
+	LIT("a"),
+	LIT("ab"),
+	LIT("A"),
+	LIT("a "),
+	LIT("a\0"),
+	LIT("\0"),
+	LIT("\xff"),
+	LIT("'"),
+	LIT("%"),
+	LIT("_"),
+	LIT("\n"),
+	LIT("\\"),
+	LIT("http://e/r#x"),
+	LIT("http://e/r"),
+	LIT("\xc3\xa9"),
+	LIT("\x01"),
 };
 #define RELS (sizeof(rels) / sizeof(rels[0]))
 
@@ -142,11 +154,22 @@ static void links_rel_any_bytes(struct bk_test *t)
 static void links_no_mix_up(struct bk_test *t)
 {
 	static const struct bk_link links[] = {
-		{LIT("a"), LIT("b\0c")},    {LIT("a\0b"), LIT("c")},	{LIT("ab"), LIT("c")},
-		{LIT("a"), LIT("bc")},	    {LIT("a\xff"), LIT("b")}, {LIT("a"), LIT("\xff" "b")},
-		{LIT("a\0"), LIT("b")},	    {LIT("a"), LIT("\0b")},	{LIT("a\x01"), LIT("b")},
-		{LIT("a"), LIT("\x01" "b")}, {LIT("a/b"), LIT("c")},	{LIT("a"), LIT("b/c")},
-		{LIT("a:b"), LIT("c")},	    {LIT("a"), LIT("b:c")},
+		{LIT("a"), LIT("b\0c")},
+		{LIT("a\0b"), LIT("c")},
+		{LIT("ab"), LIT("c")},
+		{LIT("a"), LIT("bc")},
+		{LIT("a\xff"), LIT("b")},
+		{LIT("a"), LIT("\xff"
+			       "b")},
+		{LIT("a\0"), LIT("b")},
+		{LIT("a"), LIT("\0b")},
+		{LIT("a\x01"), LIT("b")},
+		{LIT("a"), LIT("\x01"
+			       "b")},
+		{LIT("a/b"), LIT("c")},
+		{LIT("a"), LIT("b/c")},
+		{LIT("a:b"), LIT("c")},
+		{LIT("a"), LIT("b:c")},
 	};
 	size_t count = sizeof(links) / sizeof(links[0]), i;
 	struct bk_box *b = bk_test_box(t);

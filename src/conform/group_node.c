@@ -403,7 +403,8 @@ static void node_remove_keeps_in_links(struct bk_test *t)
 	REACHES(b, to.id, bk_in(NULL), "r>from s>from");
 }
 
-/* ---- Borrowed bytes ---------------------------------------------------------------------------- */
+/* ---- Borrowed bytes ----------------------------------------------------------------------------
+ */
 
 /* The caller's buffers may change as soon as put() has returned. */
 static void node_put_copies(struct bk_test *t)
@@ -417,8 +418,7 @@ static void node_put_copies(struct bk_test *t)
 	memset((void *)(uintptr_t)copy.path.data, '#', copy.path.len);
 	memset((void *)(uintptr_t)copy.doc.data, '#', copy.doc.len);
 	for (i = 0; i < copy.link_count; i++)
-		memset((void *)(uintptr_t)copy.links[i].target.data, '#',
-		       copy.links[i].target.len);
+		memset((void *)(uintptr_t)copy.links[i].target.data, '#', copy.links[i].target.len);
 	SAME(b, &node);
 }
 

@@ -272,20 +272,21 @@ static void node_doc_too_long(struct bk_test *t)
 	GONE(b, &node);
 }
 
-/* ---- Documents --------------------------------------------------------------------------------- */
+/* ---- Documents ---------------------------------------------------------------------------------
+ */
 
 static void node_doc_sizes(struct bk_test *t)
 {
-	static const size_t sizes[] = {0,    1,    2,    127,   128,   255,   256,    511,    512,
-				       4095, 4096, 4097, 16383, 16384, 65535, 65536, 100000, 1u << 20};
+	static const size_t sizes[] = {0,     1,     2,     127,   128,    255,
+				       256,   511,   512,   4095,  4096,   4097,
+				       16383, 16384, 65535, 65536, 100000, 1u << 20};
 	struct bk_box *b = bk_test_box(t);
 	struct bk_node nodes[LEN(sizes)];
 	size_t i;
 
 	for (i = 0; i < LEN(sizes); i++) {
 		nodes[i] = bk_node_named(b, "n%zu", i);
-		nodes[i].doc =
-			bk_test_bytes(&b->arena, i, capped(t->limits.doc_max, sizes[i]));
+		nodes[i].doc = bk_test_bytes(&b->arena, i, capped(t->limits.doc_max, sizes[i]));
 		CREATE(b, &nodes[i]);
 	}
 	for (i = 0; i < LEN(sizes); i++)
@@ -302,9 +303,9 @@ static void node_doc_sizes(struct bk_test *t)
 static void node_doc_any_bytes(struct bk_test *t)
 {
 	static const struct bk_slice docs[] = {
-		LIT("\0"), LIT("\0\0\0"),	   LIT("a\0b"),     LIT("\xff\xfe"), LIT("\\x41"),
-		LIT("'"),  LIT("\\N"),	   LIT("line\nline"), LIT("\r\n"),     LIT("\x1a"),
-		LIT("{}"), LIT("\xef\xbb\xbf"), LIT(" "),	      LIT("%s%n"),
+		LIT("\0"), LIT("\0\0\0"),       LIT("a\0b"),       LIT("\xff\xfe"), LIT("\\x41"),
+		LIT("'"),  LIT("\\N"),          LIT("line\nline"), LIT("\r\n"),     LIT("\x1a"),
+		LIT("{}"), LIT("\xef\xbb\xbf"), LIT(" "),          LIT("%s%n"),
 	};
 	struct bk_box *b = bk_test_box(t);
 	struct bk_node node;

@@ -99,8 +99,8 @@ static void get_many_twice(struct bk_test *t)
 	CREATE(b, &nodes[1]);
 	GET_MANY(b, got, ids, 6, BK_WANT_ALL);
 	for (i = 0; i < 6; i++)
-		bk_t_equal(b, AT, bk_slice_eq(ids[i], nodes[0].id) ? &nodes[0] : &nodes[1],
-			   &got[i], BK_WANT_ALL);
+		bk_t_equal(b, AT, bk_slice_eq(ids[i], nodes[0].id) ? &nodes[0] : &nodes[1], &got[i],
+			   BK_WANT_ALL);
 }
 
 static void get_many_thousand(struct bk_test *t)
@@ -134,8 +134,8 @@ static void get_many_prefix(struct bk_test *t)
 	ids = ids_of(b, nodes, n);
 	for (from = 0; from < n; from += done) {
 		done = 0;
-		WANT(t, BK_OK, b->ops->node.get_many(got, &done, b->s, ids + from, n - from,
-						     BK_WANT_DOC, E));
+		WANT(t, BK_OK,
+		     b->ops->node.get_many(got, &done, b->s, ids + from, n - from, BK_WANT_DOC, E));
 		CHECK(t, done >= 1 && done <= n - from, "*done is %zu of %zu", done, n - from);
 		for (i = 0, bytes = 0; i < done; i++) {
 			bk_t_equal(b, AT, &nodes[from + i], &got[i], BK_WANT_DOC);
@@ -146,7 +146,8 @@ static void get_many_prefix(struct bk_test *t)
 	}
 }
 
-/* ---- put_many ---------------------------------------------------------------------------------- */
+/* ---- put_many ----------------------------------------------------------------------------------
+ */
 
 static void put_many_create(struct bk_test *t)
 {
@@ -347,7 +348,8 @@ static void put_many_large(struct bk_test *t)
 		SAME(b, &nodes[i]);
 }
 
-/* ---- append --------------------------------------------------------------------------------------- */
+/* ---- append
+ * --------------------------------------------------------------------------------------- */
 
 static void append_tail(struct bk_test *t)
 {
@@ -465,7 +467,8 @@ static void append_version(struct bk_test *t)
 
 static const struct bk_case cases[] = {
 	CASE("get-many-order", get_many_order, "get_many answers in the order asked"),
-	CASE("get-many-missing", get_many_missing, "a missing id leaves an empty node in its place"),
+	CASE("get-many-missing", get_many_missing,
+	     "a missing id leaves an empty node in its place"),
 	CASE("get-many-none", get_many_none, "nothing but missing ids is no error"),
 	CASE("get-many-twice", get_many_twice, "an id asked twice comes twice"),
 	CASE("get-many-thousand", get_many_thousand, "1000 ids, some of it in each answer"),

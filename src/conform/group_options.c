@@ -21,7 +21,10 @@ static struct bk_options *fresh(struct bk_test *t)
 	return options;
 }
 
-#define EACH(t, o) (o) = (t)->desc->options; (o) && (o)->name; (o)++
+#define EACH(t, o)                                                                                 \
+	(o) = (t)->desc->options;                                                                  \
+	(o) && (o)->name;                                                                          \
+	(o)++
 
 /* Refused with a message that names the option. */
 static void refused(struct bk_test *t, const struct bk_option *o, const char *value)
@@ -171,8 +174,7 @@ static void options_secret(struct bk_test *t)
 	bk_options_each(options, look_for_canary, t);
 	if (bk_open(&l, t->config->plugin, options, t->space[BK_SPACE_B], NULL, BK_DURABLE_NONE,
 		    BK_OPEN_RAW, &err) != BK_OK) {
-		CHECK(t, !strstr(err.message, CANARY), "an error quotes a secret: %s",
-		      err.message);
+		CHECK(t, !strstr(err.message, CANARY), "an error quotes a secret: %s", err.message);
 	} else {
 		bk_record_init(&record, &t->arena);
 		if (l->tables.store.inspect(l->store, BK_INSPECT_IDENTITY, &record.sink, &err) < 0)
@@ -185,7 +187,8 @@ static void options_secret(struct bk_test *t)
 	no_canary_in_log(t);
 }
 
-/* ---- Values that open a store ------------------------------------------------------------------- */
+/* ---- Values that open a store -------------------------------------------------------------------
+ */
 
 static uint32_t clean_refusals(void)
 {
@@ -193,8 +196,8 @@ static uint32_t clean_refusals(void)
 }
 
 /* A node or a binary goes in and comes out, or a call says cleanly that this cannot be. */
-static void opens_or_says_why(struct bk_test *t, const struct bk_options *options,
-			      const char *name, const char *value)
+static void opens_or_says_why(struct bk_test *t, const struct bk_options *options, const char *name,
+			      const char *value)
 {
 	struct bk_error err = bk_error_init();
 	struct bk_session_config config = {.struct_size = sizeof(config)};
@@ -264,8 +267,7 @@ static const struct bk_case cases[] = {
 	{"unknown", "an unknown option is refused, the nearest suggested", options_unknown},
 	{"required", "a required option may not be left out", options_required},
 	{"secret", "a secret is in no error, no inspect, no output", options_secret},
-	{"choices", "a store opens with every choice and switch, or says why not",
-	 options_choices},
+	{"choices", "a store opens with every choice and switch, or says why not", options_choices},
 	{"least", "a store opens with the least value of every number, or says why not",
 	 options_least},
 	{.name = NULL},

@@ -129,7 +129,8 @@ static void flush_plain(struct bk_test *t)
 	GONE(b, &node);
 }
 
-/* ---- Binaries --------------------------------------------------------------------------------- */
+/* ---- Binaries ---------------------------------------------------------------------------------
+ */
 
 static void binaries_take_part(struct bk_test *t)
 {
@@ -158,7 +159,8 @@ static void binaries_take_part(struct bk_test *t)
 	NO_BINARY(b, gone);
 }
 
-/* ---- Two sessions ------------------------------------------------------------------------------- */
+/* ---- Two sessions -------------------------------------------------------------------------------
+ */
 
 /* What an open transaction wrote is not seen: the other one waits, or sees what was before. */
 static void look_for_dirt(struct bk_worker *w)
@@ -294,9 +296,8 @@ static void no_lost_update(struct bk_test *t)
 	bk_test_workers(t, b->l, n, count_up, &tally);
 	snprintf(text, sizeof(text), "%u", n * ROUNDS);
 	GET(b, BK_OK, &got, node.id, BK_WANT_DOC);
-	CHECK(t, bk_slice_eq(got.doc, bk_slice_str(text)),
-	      "%u serializable increments gave %s", n * ROUNDS,
-	      bk_test_show(&b->arena, got.doc));
+	CHECK(t, bk_slice_eq(got.doc, bk_slice_str(text)), "%u serializable increments gave %s",
+	      n * ROUNDS, bk_test_show(&b->arena, got.doc));
 }
 
 #define CASE(name, func, ...)                                                                      \

@@ -10,8 +10,8 @@
 static void world(struct bk_box *b)
 {
 	static const char *const nodes[][3] = {
-		{"a", "", "r>b r>c s>c"}, {"b", "", "r>d"},	   {"c", "", "r>d"},
-		{"d", "", "r>a"},	      {"k1", "a", "r>d"}, {"k2", "a", "r>d r>nowhere"},
+		{"a", "", "r>b r>c s>c"}, {"b", "", "r>d"},   {"c", "", "r>d"},
+		{"d", "", "r>a"},         {"k1", "a", "r>d"}, {"k2", "a", "r>d r>nowhere"},
 	};
 	size_t i;
 
@@ -267,7 +267,8 @@ static const struct bk_case cases[] = {
 	STEPS("cycle", walk_cycle, "steps around a cycle"),
 	STEPS("mixed", walk_mixed, "children, out and in within one walk"),
 	STEPS("dangling-between", walk_dangling_between, "a missing node is no way through"),
-	STEPS("steps-start-missing", walk_steps_start_missing, "several steps from nowhere: no hit"),
+	STEPS("steps-start-missing", walk_steps_start_missing,
+	      "several steps from nowhere: no hit"),
 	STEPS("members", walk_members, "400 proxies to 200 members, by pages of any size"),
 	{.name = NULL},
 };

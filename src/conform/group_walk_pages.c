@@ -126,14 +126,16 @@ static void pages_views_last(struct bk_test *t)
 		CHECK(t, bk_slice_eq(got.path, page[i].path), "a view of a page changed");
 		FIND(b, BK_OK, &found, page[i].path);
 		CREATE(b, &other);
-		CHECK(t, bk_slice_eq(id, page[i].id) && bk_slice_eq(path, page[i].path) &&
-				 bk_slice_eq(page[i].rel, bk_slice_str("r")),
+		CHECK(t,
+		      bk_slice_eq(id, page[i].id) && bk_slice_eq(path, page[i].path) &&
+			      bk_slice_eq(page[i].rel, bk_slice_str("r")),
 		      "a view of a page changed by a call on the session");
 	}
 	b->ops->node.walk_close(c);
 }
 
-/* ---- Changes between the pages ------------------------------------------------------------------ */
+/* ---- Changes between the pages ------------------------------------------------------------------
+ */
 
 static int id_cmp(const void *pa, const void *pb)
 {

@@ -45,17 +45,17 @@ void bk_t_equal(struct bk_box *b, struct bk_at at, const struct bk_node *want,
 /* Neither its id nor its path is known. */
 void bk_t_gone(struct bk_box *b, struct bk_at at, const struct bk_node *node);
 
-#define PUT(b, want, node, mode)           bk_t_put(b, AT, want, node, mode)
-#define CREATE(b, node)                    bk_t_put(b, AT, BK_OK, node, BK_PUT_CREATE)
-#define GET(b, want, out, id, fields)      bk_t_get(b, AT, want, out, id, fields)
-#define FIND(b, want, id, path)            bk_t_find(b, AT, want, id, path)
-#define REMOVE(b, want, id)                bk_t_remove(b, AT, want, id)
-#define APPEND(b, want, id, tail, ls, n)   bk_t_append(b, AT, want, id, tail, ls, n)
-#define PUT_MANY(b, want, item, ns, n, m)  bk_t_put_many(b, AT, want, item, ns, n, m)
-#define GET_MANY(b, out, ids, n, fields)   bk_t_get_many(b, AT, out, ids, n, fields)
-#define TARGETS(b, names)                  bk_t_targets(b, AT, names)
-#define SAME(b, node)                      bk_t_same(b, AT, node)
-#define GONE(b, node)                      bk_t_gone(b, AT, node)
+#define PUT(b, want, node, mode)          bk_t_put(b, AT, want, node, mode)
+#define CREATE(b, node)                   bk_t_put(b, AT, BK_OK, node, BK_PUT_CREATE)
+#define GET(b, want, out, id, fields)     bk_t_get(b, AT, want, out, id, fields)
+#define FIND(b, want, id, path)           bk_t_find(b, AT, want, id, path)
+#define REMOVE(b, want, id)               bk_t_remove(b, AT, want, id)
+#define APPEND(b, want, id, tail, ls, n)  bk_t_append(b, AT, want, id, tail, ls, n)
+#define PUT_MANY(b, want, item, ns, n, m) bk_t_put_many(b, AT, want, item, ns, n, m)
+#define GET_MANY(b, out, ids, n, fields)  bk_t_get_many(b, AT, out, ids, n, fields)
+#define TARGETS(b, names)                 bk_t_targets(b, AT, names)
+#define SAME(b, node)                     bk_t_same(b, AT, node)
+#define GONE(b, node)                     bk_t_gone(b, AT, node)
 
 /* ---- Walks ------------------------------------------------------------------ */
 
@@ -89,7 +89,7 @@ void bk_t_reaches(struct bk_box *b, struct bk_at at, struct bk_slice start, stru
 
 #define WALK(b, hits, start, steps, n, fields, cap)                                                \
 	bk_t_walk(b, AT, hits, start, steps, n, fields, cap)
-#define HITS(b, got, names)          bk_t_hits_named(b, AT, got, names)
+#define HITS(b, got, names)            bk_t_hits_named(b, AT, got, names)
 #define REACHES(b, start, step, names) bk_t_reaches(b, AT, start, step, names)
 
 #endif

@@ -324,9 +324,8 @@ static bool listen_to(struct bk_runner *p, int channel, int pidfd, uint64_t dead
 		      struct bk_case_result *out)
 {
 	for (;;) {
-		struct pollfd fds[3] = {{channel, POLLIN, 0},
-					{pidfd, POLLIN, 0},
-					{p->interrupt_fd, POLLIN, 0}};
+		struct pollfd fds[3] = {
+			{channel, POLLIN, 0}, {pidfd, POLLIN, 0}, {p->interrupt_fd, POLLIN, 0}};
 		uint64_t now = bk_test_now_ns();
 		int ms = now < deadline_ns ? (int)((deadline_ns - now) / 1000000) + 1 : 0;
 

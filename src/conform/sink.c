@@ -82,8 +82,7 @@ static void record_u64(void *ctx, const char *name, uint64_t value, const char *
 	say(r, 'u', name)->value = value;
 }
 
-static void record_f64(void *ctx, const char *name, double value, const char *unit,
-		       uint32_t flags)
+static void record_f64(void *ctx, const char *name, double value, const char *unit, uint32_t flags)
 {
 	struct bk_record *r = ctx;
 

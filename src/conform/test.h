@@ -136,7 +136,7 @@ struct bk_box *bk_test_box_at(struct bk_test *t, enum bk_test_space space, uint3
 			      uint32_t flags);
 /* One more session on an open store. */
 struct bk_box *bk_test_join(struct bk_test *t, struct bk_layered *l, uint32_t durability);
-void bk_test_leave(struct bk_box *b); /* its session; the store stays */
+void bk_test_leave(struct bk_box *b);    /* its session; the store stays */
 void bk_test_shut_box(struct bk_box *b); /* session and store */
 
 /* The same in storage of the caller's, for a thread: nothing is registered. */

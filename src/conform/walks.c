@@ -138,8 +138,8 @@ static struct bk_hit *hits_sorted(struct bk_box *b, const struct bk_hits *hits, 
 
 static const char *hit_show(struct bk_box *b, const struct bk_hit *hit)
 {
-	return bk_arena_printf(&b->arena, "%s by %s with path %s",
-			       bk_test_show(&b->arena, hit->id), bk_test_show(&b->arena, hit->rel),
+	return bk_arena_printf(&b->arena, "%s by %s with path %s", bk_test_show(&b->arena, hit->id),
+			       bk_test_show(&b->arena, hit->rel),
 			       bk_test_show(&b->arena, hit->path));
 }
 

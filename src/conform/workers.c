@@ -62,7 +62,8 @@ unsigned bk_test_worker_count(const struct bk_test *t, unsigned most)
 	return max && max < most ? (max < 2 ? 2 : max) : most;
 }
 
-/* ---- One aside --------------------------------------------------------------------------------- */
+/* ---- One aside ---------------------------------------------------------------------------------
+ */
 
 struct bk_aside {
 	struct bk_worker worker;

@@ -11,7 +11,7 @@ declare -A height=(
 	[plugin]=1 [host]=1 [stats]=1
 	# layer beneath its neighbours: what drives a store drives a layered one
 	[layer]=2 [service]=3 [repo]=3 [load]=3 [results]=3
-	[scenario]=4 [matrix]=5 [run]=6 [report]=7 [cmd]=8
+	[conform]=4 [scenario]=4 [matrix]=5 [run]=6 [report]=7 [cmd]=8
 )
 
 for file in src/*/*.[ch]; do
