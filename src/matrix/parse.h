@@ -1,0 +1,31 @@
+/*
+ * parse.h - the parts of matrix parsing, for each other.  Private to matrix/.
+ */
+#ifndef BK_MATRIX_PARSE_H
+#define BK_MATRIX_PARSE_H
+
+#include "matrix/matrix.h"
+
+/* "unknown key 'x'; did you mean 'y'?" at its place. */
+bk_status bk_matrix_unknown(struct bk_error *err, const struct bk_yaml_file *file,
+			    const struct bk_yaml *at, const char *what, const char *const *known);
+
+/* variants.c */
+bk_status bk_matrix_standard(struct bk_yaml_file *out, struct bk_arena *arena,
+			     struct bk_error *err);
+bk_status bk_variant_parse(struct bk_variant *out, struct bk_arena *arena,
+			   const struct bk_yaml_file *file, const struct bk_yaml *map,
+			   struct bk_error *err);
+bk_status bk_variant_named(struct bk_variant *out, const struct bk_yaml_file *standard,
+			   struct bk_arena *arena, const char *name, struct bk_error *err);
+
+/* glob.c: * and ? in `pattern`; the whole text must match. */
+bool bk_matrix_glob(const char *pattern, const char *text);
+
+/* expand.c: `scenarios` into cases, then cells. */
+bk_status bk_matrix_cases(struct bk_matrix *m, const struct bk_yaml *scenarios,
+			  struct bk_error *err);
+bk_status bk_matrix_cells(struct bk_matrix *m, const struct bk_yaml *exclude, const char *only,
+			  struct bk_error *err);
+
+#endif
