@@ -1,0 +1,432 @@
+/*
+ * results.c - opening, refusing, and writing the results file.
+ */
+#include "results/results.h"
+
+#include "results/schema.h"
+#include "util/buf.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct bk_results {
+	sqlite3 *db;
+	char *path;
+};
+
+struct bk_trial_writer {
+	struct bk_results *results;
+	int64_t trial;
+};
+
+const char *bk_results_path(const char *flag)
+{
+	const char *env = getenv("BAKEOFF_RESULTS");
+
+	if (flag)
+		return flag;
+	return env && *env ? env : BK_RESULTS_DEFAULT;
+}
+
+static bk_status sql_fail(struct bk_results *r, const char *doing, struct bk_error *err)
+{
+	int code = sqlite3_extended_errcode(r->db);
+	bk_status st = BK_IO;
+
+	if ((code & 0xff) == SQLITE_FULL)
+		st = BK_NO_SPACE;
+	else if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
+		st = BK_UNAVAILABLE;
+	return bk_fail(err, st, code, "cannot %s in the results file '%s': %s", doing, r->path,
+		       sqlite3_errmsg(r->db));
+}
+
+static bk_status run_sql(struct bk_results *r, const char *sql, const char *doing,
+			 struct bk_error *err)
+{
+	if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return sql_fail(r, doing, err);
+	return BK_OK;
+}
+
+/* ---- Opening ----------------------------------------------------------------------- */
+
+static bk_status schema_of(int *out, struct bk_results *r, struct bk_error *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc;
+
+	*out = -1;
+	rc = sqlite3_prepare_v2(r->db, "SELECT count(*) FROM sqlite_master", -1, &s, NULL);
+	if (rc != SQLITE_OK || sqlite3_step(s) != SQLITE_ROW) {
+		sqlite3_finalize(s);
+		return bk_fail(err, BK_INVALID, rc, "'%s' is not a results file: %s", r->path,
+			       sqlite3_errmsg(r->db));
+	}
+	if (sqlite3_column_int(s, 0) == 0)
+		*out = 0;
+	sqlite3_finalize(s);
+	if (*out == 0)
+		return BK_OK;
+	rc = sqlite3_prepare_v2(r->db, "SELECT value FROM meta WHERE key = 'schema'", -1, &s, NULL);
+	if (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		*out = sqlite3_column_int(s, 0);
+	sqlite3_finalize(s);
+	if (*out <= 0)
+		return bk_fail(
+			err, BK_INVALID, 0,
+			"'%s' is a database, but not a results file of bakeoff; it is left as "
+			"it is",
+			r->path);
+	return BK_OK;
+}
+
+static bk_status prepare_schema(struct bk_results *r, bool write, struct bk_error *err)
+{
+	int schema;
+	bk_status st = schema_of(&schema, r, err);
+
+	if (st < 0)
+		return st;
+	if (schema == BK_RESULTS_SCHEMA)
+		return BK_OK;
+	if (schema > 0)
+		return bk_fail(
+			err, BK_INVALID, 0,
+			"'%s' has schema %d, this bakeoff writes schema %d; name another file "
+			"with --results",
+			r->path, schema, BK_RESULTS_SCHEMA);
+	if (!write)
+		return bk_fail(err, BK_INVALID, 0, "'%s' is empty; nothing was recorded in it",
+			       r->path);
+	st = run_sql(r, "BEGIN IMMEDIATE", "make the tables", err);
+	if (st >= 0)
+		st = run_sql(r, BK_RESULTS_SQL "INSERT INTO meta VALUES('schema', '1')",
+			     "make the tables", err);
+	if (st >= 0)
+		st = run_sql(r, "COMMIT", "make the tables", err);
+	return st;
+}
+
+bk_status bk_results_open(struct bk_results **out, const char *path, bool write,
+			  struct bk_error *err)
+{
+	struct bk_results *r = calloc(1, sizeof(*r));
+	struct stat sb;
+	bk_status st = BK_OK;
+	int rc;
+
+	if (!r || !(r->path = strdup(path))) {
+		free(r);
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	}
+	if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
+		st = bk_fail(err, BK_INVALID, 0, "'%s' is a folder, not a results file", path);
+	if (st >= 0) {
+		rc = sqlite3_open_v2(path, &r->db,
+				     write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+					   : SQLITE_OPEN_READONLY,
+				     NULL);
+		if (rc != SQLITE_OK)
+			st = bk_fail(err, BK_INVALID, rc, "cannot open the results file '%s': %s%s",
+				     path, r->db ? sqlite3_errmsg(r->db) : "out of memory",
+				     write ? "" : "; has anything been run?");
+	}
+	if (st >= 0) {
+		sqlite3_busy_timeout(r->db, 10000);
+		st = prepare_schema(r, write, err);
+	}
+	/* each trial is on disk when the next one starts; readers may look on */
+	if (st >= 0 && write)
+		st = run_sql(r, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+			     "set the journal", err);
+	if (st < 0) {
+		bk_results_close(r);
+		return st;
+	}
+	*out = r;
+	return BK_OK;
+}
+
+void bk_results_close(struct bk_results *r)
+{
+	if (!r)
+		return;
+	sqlite3_close(r->db);
+	free(r->path);
+	free(r);
+}
+
+uint64_t bk_results_bytes(const struct bk_results *r)
+{
+	char name[4096];
+	struct stat sb;
+	uint64_t bytes = 0;
+
+	if (stat(r->path, &sb) == 0)
+		bytes += (uint64_t)sb.st_size;
+	snprintf(name, sizeof(name), "%s-wal", r->path);
+	if (stat(name, &sb) == 0)
+		bytes += (uint64_t)sb.st_size;
+	return bytes;
+}
+
+/* ---- Writing -------------------------------------------------------------------------- */
+
+/* Bound in order by a letter each: i int64, u uint32, t text (or NULL), d double, n uint64 as text
+ * (SQLite's integers have a sign). */
+static bk_status insert(struct bk_results *r, const char *doing, struct bk_error *err,
+			const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *s = NULL;
+	char number[24];
+	bk_status st = BK_OK;
+	va_list ap;
+	int i, rc;
+
+	if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
+		return sql_fail(r, doing, err);
+	va_start(ap, types);
+	for (i = 0; types[i]; i++) {
+		const char *text;
+
+		switch (types[i]) {
+		case 'i':
+			sqlite3_bind_int64(s, i + 1, va_arg(ap, int64_t));
+			break;
+		case 'u':
+			sqlite3_bind_int64(s, i + 1, va_arg(ap, uint32_t));
+			break;
+		case 'd':
+			sqlite3_bind_double(s, i + 1, va_arg(ap, double));
+			break;
+		case 'n':
+			snprintf(number, sizeof(number), "%llu",
+				 (unsigned long long)va_arg(ap, uint64_t));
+			sqlite3_bind_text(s, i + 1, number, -1, SQLITE_TRANSIENT);
+			break;
+		default:
+			text = va_arg(ap, const char *);
+			if (text)
+				sqlite3_bind_text(s, i + 1, text, -1, SQLITE_TRANSIENT);
+		}
+	}
+	va_end(ap);
+	rc = sqlite3_step(s);
+	if (rc != SQLITE_DONE)
+		st = sql_fail(r, doing, err);
+	sqlite3_finalize(s);
+	return st;
+}
+
+#define NOW "strftime('%Y-%m-%dT%H:%M:%SZ','now')"
+
+bk_status bk_results_run_begin(int64_t *run, struct bk_results *r, const struct bk_run_row *row,
+			       struct bk_error *err)
+{
+	bk_status st =
+		insert(r, "record the run", err,
+		       "INSERT INTO run(started, status, matrix, matrix_path, matrix_text, note,"
+		       " version, host, reference, durability, seed, rounds)"
+		       " VALUES(" NOW ", 'running', ?,?,?,?,?,?,?,?,?,?)",
+		       "ttttttttnu", row->matrix_name, row->matrix_path, row->matrix_text,
+		       row->note, row->version, row->host_json, row->reference, row->durability,
+		       row->seed, row->rounds);
+
+	if (st >= 0)
+		*run = sqlite3_last_insert_rowid(r->db);
+	return st;
+}
+
+bk_status bk_results_run_end(struct bk_results *r, int64_t run, const char *status,
+			     struct bk_error *err)
+{
+	return insert(r, "end the run", err,
+		      "UPDATE run SET ended = " NOW ", status = ? WHERE id = ?", "ti", status, run);
+}
+
+bk_status bk_results_variant(struct bk_results *r, int64_t run, const struct bk_variant_row *row,
+			     struct bk_error *err)
+{
+	return insert(r, "record a variant", err,
+		      "INSERT OR REPLACE INTO variant(run, position, name, nodes, binaries)"
+		      " VALUES(?,?,?,?,?)",
+		      "iuttt", run, row->position, row->name, row->nodes_json, row->binaries_json);
+}
+
+bk_status bk_results_cell(int64_t *cell, struct bk_results *r, int64_t run,
+			  const struct bk_cell_row *row, struct bk_error *err)
+{
+	bk_status st = insert(r, "record a cell", err,
+			      "INSERT INTO cell(run, variant, name, kase, scenario, params,"
+			      " primary_metric, marks) VALUES(?,?,?,?,?,?,?,?)",
+			      "ittttttt", run, row->variant, row->name, row->kase, row->scenario,
+			      row->params_json, row->primary, row->marks);
+
+	if (st >= 0)
+		*cell = sqlite3_last_insert_rowid(r->db);
+	return st;
+}
+
+bk_status bk_results_dataset(struct bk_results *r, int64_t run, const struct bk_dataset_row *row,
+			     struct bk_error *err)
+{
+	return insert(r, "record a data set", err,
+		      "INSERT INTO dataset(run, variant, key, round, status, error, load_seconds,"
+		      " settle_seconds, settle) VALUES(?,?,?,?,?,?,?,?,?)",
+		      "ittuttddt", run, row->variant, row->key, row->round, row->status, row->error,
+		      row->load_seconds, row->settle_seconds, row->settle);
+}
+
+bk_status bk_results_trial(struct bk_results *r, const struct bk_trial_row *row,
+			   bk_status (*add)(void *ctx, struct bk_trial_writer *w,
+					    struct bk_error *err),
+			   void *ctx, struct bk_error *err)
+{
+	struct bk_trial_writer w = {.results = r};
+	bk_status st = run_sql(r, "BEGIN IMMEDIATE", "record a trial", err);
+
+	if (st < 0)
+		return st;
+	st = insert(
+		r, "record a trial", err,
+		"INSERT INTO trial(cell, round, position, started, seconds, status, error, note)"
+		" VALUES(?,?,?,?,?,?,?,?)",
+		"iuuddttt", row->cell, row->round, row->position, row->started_unix, row->seconds,
+		row->status, row->error, row->note);
+	w.trial = sqlite3_last_insert_rowid(r->db);
+	if (st >= 0 && add)
+		st = add(ctx, &w, err);
+	if (st >= 0)
+		st = run_sql(r, "COMMIT", "record a trial", err);
+	if (st < 0)
+		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+	return st;
+}
+
+bk_status bk_results_add_metric(struct bk_trial_writer *w, const char *name, const char *unit,
+				double value, struct bk_error *err)
+{
+	if (!isfinite(value))
+		return bk_fail(err, BK_INTERNAL, 0, "metric %s is not a number", name);
+	return insert(w->results, "record a metric", err,
+		      "INSERT INTO metric(trial, name, unit, value) VALUES(?,?,?,?)", "ittd",
+		      w->trial, name, unit, value);
+}
+
+bk_status bk_results_add_histogram(struct bk_trial_writer *w, const char *name, const char *text,
+				   struct bk_error *err)
+{
+	return insert(w->results, "record a histogram", err,
+		      "INSERT INTO histogram(trial, name, data) VALUES(?,?,?)", "itt", w->trial,
+		      name, text);
+}
+
+bk_status bk_results_add_series(struct bk_trial_writer *w, const char *name, const char *unit,
+				const double *values, size_t count, struct bk_error *err)
+{
+	struct bk_buf json = BK_BUF_INIT;
+	bk_status st;
+	size_t i;
+
+	bk_buf_puts(&json, "[");
+	for (i = 0; i < count; i++)
+		bk_buf_putf(&json, "%s%.9g", i ? "," : "", values[i]);
+	bk_buf_puts(&json, "]");
+	st = json.failed ? bk_fail(err, BK_NOMEM, 0, "out of memory for a series")
+			 : insert(w->results, "record a series", err,
+				  "INSERT INTO series(trial, name, unit, data) VALUES(?,?,?,?)",
+				  "ittt", w->trial, name, unit, bk_buf_str(&json));
+	bk_buf_free(&json);
+	return st;
+}
+
+bk_status bk_results_add_failures(struct bk_trial_writer *w, const char *status, uint64_t count,
+				  struct bk_error *err)
+{
+	return insert(w->results, "record failures", err,
+		      "INSERT INTO failure(trial, status, count) VALUES(?,?,?)", "iti", w->trial,
+		      status, (int64_t)count);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+bk_status bk_results_query(struct bk_results *r, const char *sql, int64_t run,
+			   bk_status (*fn)(void *ctx, const char *const *values, int count,
+					   struct bk_error *err),
+			   void *ctx, struct bk_error *err)
+{
+	const char *values[32];
+	sqlite3_stmt *s = NULL;
+	bk_status st = BK_OK;
+	int rc, i, n;
+
+	if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
+		return sql_fail(r, "read", err);
+	for (i = 1; i <= sqlite3_bind_parameter_count(s); i++)
+		sqlite3_bind_int64(s, i, run);
+	n = sqlite3_column_count(s);
+	while (st >= 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		for (i = 0; i < n && i < 32; i++)
+			values[i] = (const char *)sqlite3_column_text(s, i);
+		st = fn(ctx, values, n, err);
+	}
+	if (st >= 0 && rc != SQLITE_DONE)
+		st = sql_fail(r, "read", err);
+	sqlite3_finalize(s);
+	return st;
+}
+
+bk_status bk_results_run_find(int64_t *run, struct bk_results *r, const char *text,
+			      struct bk_error *err)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t wanted = 0, last = 0, count = 0;
+	bool any = !*text || strcmp(text, "last") == 0, found = false;
+	char *end = NULL;
+
+	if (!any) {
+		wanted = strtoll(text, &end, 10);
+		if (*end || wanted <= 0)
+			return bk_fail(err, BK_INVALID, 0,
+				       "'%s' is no run; write its number (`bakeoff runs`) or last",
+				       text);
+	}
+	if (sqlite3_prepare_v2(r->db, "SELECT id FROM run ORDER BY id", -1, &s, NULL) != SQLITE_OK)
+		return sql_fail(r, "read", err);
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		last = sqlite3_column_int64(s, 0);
+		found = found || last == wanted;
+		count++;
+	}
+	sqlite3_finalize(s);
+	if (!count)
+		return bk_fail(err, BK_NOT_FOUND, 0, "'%s' holds no runs yet", r->path);
+	if (!any && !found)
+		return bk_fail(err, BK_NOT_FOUND, 0, "run %s is not in '%s'; the last one is %lld",
+			       text, r->path, (long long)last);
+	*run = any ? last : wanted;
+	return BK_OK;
+}
+
+double bk_results_earlier_seconds(struct bk_results *r, const char *cell_name)
+{
+	sqlite3_stmt *s = NULL;
+	double seconds = -1;
+
+	if (sqlite3_prepare_v2(r->db,
+			       "SELECT avg(t.seconds) FROM trial t JOIN cell c ON c.id = t.cell"
+			       " WHERE c.name = ? AND t.status = 'ok'",
+			       -1, &s, NULL) != SQLITE_OK)
+		return -1;
+	sqlite3_bind_text(s, 1, cell_name, -1, SQLITE_STATIC);
+	if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
+		seconds = sqlite3_column_double(s, 0);
+	sqlite3_finalize(s);
+	return seconds;
+}
