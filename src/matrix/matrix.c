@@ -316,7 +316,7 @@ static bk_status override_number(uint64_t *out, const char *flag, const char *te
 }
 
 static bool add_option(struct bk_matrix *m, struct bk_half *half, const char *name,
-		       const char *value)
+		       const char *value, bool if_known)
 {
 	struct bk_pair_text *options =
 		bk_arena_alloc(&m->arena, (half->option_count + 2) * sizeof(*options));
@@ -325,7 +325,8 @@ static bool add_option(struct bk_matrix *m, struct bk_half *half, const char *na
 		return false;
 	if (half->option_count)
 		memcpy(options, half->options, half->option_count * sizeof(*options));
-	options[half->option_count] = (struct bk_pair_text){.name = name, .value = value};
+	options[half->option_count] =
+		(struct bk_pair_text){.name = name, .value = value, .if_known = if_known};
 	half->options = options;
 	half->option_count++;
 	return true;
@@ -358,7 +359,7 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 			if (target && strcmp(target, v->name) != 0 &&
 			    strcmp(target, halves[h]->backend) != 0)
 				continue;
-			if (!add_option(m, halves[h], name, value))
+			if (!add_option(m, halves[h], name, value, !target))
 				return bk_fail(err, BK_NOMEM, 0, "out of memory for the matrix");
 			applied++;
 		}

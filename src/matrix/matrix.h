@@ -14,6 +14,7 @@ struct bk_pair_text { /* an option of a backend, as written */
 	const char *name, *value;
 	const struct bk_yaml *at; /* NULL: from --set */
 	const struct bk_yaml_file *file;
+	bool if_known; /* --set without a name: stores that lack the option do not mind */
 };
 
 struct bk_half {             /* one store of a variant */

@@ -23,8 +23,10 @@ struct bk_slice bk_repo_id(const struct bk_repo *repo, unsigned char out[BK_REPO
 bk_status bk_repo_session_open(struct bk_repo_session *out, const struct bk_repo *repo,
 			       uint32_t worker, uint32_t durability, struct bk_error *err)
 {
-	struct bk_session_config config = {
-		.struct_size = sizeof(config), .worker = worker, .durability = durability};
+	struct bk_session_config config = {.struct_size = sizeof(config),
+					   .worker = worker,
+					   .durability = durability,
+					   .timeout_ns = repo->timeout_ns};
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));

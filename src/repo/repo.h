@@ -15,6 +15,7 @@
 struct bk_repo {
 	struct bk_layered *nodes;
 	struct bk_layered *binaries; /* == nodes when one store holds both; NULL when none does */
+	uint64_t timeout_ns;         /* for one call, where the store can; 0: none */
 };
 
 /* The id of the node at `path`: 16 bytes of its hash, spread evenly over the key space as the

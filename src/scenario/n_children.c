@@ -94,6 +94,7 @@ const struct bk_scenario bk_scenario_n_children = {
 		"Verified: the count and the sum of all triples, at every read.",
 	.params = params,
 	.primary = "time_to_last",
+	.uses = bk_reading_uses,
 	.bytes = bk_children_bytes,
 	.load = bk_children_load,
 	.trial = trial,

@@ -218,6 +218,7 @@ const struct bk_scenario bk_scenario_n_members = {
 		"Verified: the count and the sum of all triples, at every read.",
 	.params = params,
 	.primary = "time_to_last",
+	.uses = bk_reading_uses,
 	.bytes = bytes,
 	.load = load,
 	.trial = trial,

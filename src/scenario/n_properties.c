@@ -36,6 +36,7 @@ const struct bk_scenario bk_scenario_n_properties = {
 	.params = bk_properties_params,
 	.primary = "time_to_last",
 	.bytes = bk_properties_bytes,
+	.uses = bk_properties_uses,
 	.load = load,
 	.trial = trial,
 };

@@ -109,3 +109,8 @@ uint64_t bk_properties_bytes(const struct bk_case *c)
 
 const struct bk_param *const bk_properties_params[] = {&bk_param_n, &bk_param_cache_size,
 						       &bk_param_temperature, &bk_param_load, NULL};
+
+uint64_t bk_properties_uses(const struct bk_case *c)
+{
+	return bk_case_is(c, "load", "single") ? BK_F_APPEND : 0;
+}

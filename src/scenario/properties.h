@@ -22,6 +22,7 @@ bk_status bk_properties_trial(const struct bk_env *env,
 						  struct bk_error *),
 			      struct bk_outcome *out, struct bk_error *err);
 uint64_t bk_properties_bytes(const struct bk_case *c);
+uint64_t bk_properties_uses(const struct bk_case *c);
 
 extern const struct bk_param *const bk_properties_params[];
 

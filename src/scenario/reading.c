@@ -56,6 +56,19 @@ static uint64_t value_or(const struct bk_case *c, const char *name, uint64_t oth
 	return value ? value->u : otherwise;
 }
 
+uint64_t bk_reading_uses(const struct bk_case *c)
+{
+	switch ((enum bk_access)value_or(c, "access", BK_ACCESS_DOCUMENT)) {
+	case BK_ACCESS_BATCHED:
+		return BK_F_GET_MANY;
+	case BK_ACCESS_NATIVE:
+		return BK_F_WALK;
+	case BK_ACCESS_DOCUMENT:
+		break;
+	}
+	return 0;
+}
+
 static bk_status expect(struct trial *t, struct bk_error *err)
 {
 	struct bk_ntriples w;

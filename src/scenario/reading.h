@@ -26,6 +26,9 @@ struct bk_reading {
 bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *reading,
 			   struct bk_outcome *out, struct bk_error *err);
 
+/* For bk_scenario.uses: by access, and append with load=single. */
+uint64_t bk_reading_uses(const struct bk_case *c);
+
 /* Steps of one walk: `before` others, then one CHILDREN step a level of the hierarchy and one for
  * the resources, then `after` others. */
 struct bk_walk_steps {

@@ -158,6 +158,9 @@ struct bk_scenario {
 	bool writes;                          /* starts each trial on cleared stores */
 	/* Bytes that the data set of one variant takes up, roughly; for --dry-run. */
 	uint64_t (*bytes)(const struct bk_case *c);
+	/* BK_F_* that the timed part makes use of where the store has them; a report marks what of
+	 * them is emulated or looped.  NULL: none. */
+	uint64_t (*uses)(const struct bk_case *c);
 	/* Put the data set into empty stores (scenarios that do not write).  With load=single the
 	 * rate goes to `out`. */
 	bk_status (*load)(const struct bk_env *env, struct bk_outcome *out, struct bk_error *err);
