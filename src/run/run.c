@@ -1,0 +1,234 @@
+/*
+ * run.c - a matrix from the first round to the last.
+ */
+#include "run/session.h"
+
+#include "host/host.h"
+#include "util/fs.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
+{
+	const struct bk_run_events *events = s->config->events;
+	char text[700];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (events && events->message)
+		events->message(events->ctx, text);
+}
+
+/* ---- Before anything is written ------------------------------------------------------- */
+
+bk_status bk_run_check(struct bk_matrix *matrix, struct bk_error *err)
+{
+	struct bk_variant_stores stores;
+	bk_status st;
+	size_t i;
+
+	for (i = 0; i < matrix->variant_count; i++) {
+		st = bk_variant_stores_init(&stores, &matrix->variants[i], err);
+		if (st < 0)
+			return st;
+		bk_variant_stores_free(&stores);
+	}
+	return BK_OK;
+}
+
+/* ---- Folders ------------------------------------------------------------------------------ */
+
+/* A folder of this run's own below the data folder; it is removed only when it is empty. */
+static bk_status make_folder(struct bk_run_state *s, struct bk_error *err)
+{
+	struct bk_mount mount;
+	char name[64];
+	struct tm tm;
+	time_t now = time(NULL);
+	bk_status st;
+
+	st = bk_fs_mkdirs(s->m->data, 0700, err);
+	if (st < 0)
+		return st;
+	bk_host_mount(&mount, s->m->data);
+	if (strcmp(mount.type, "tmpfs") == 0 && !s->m->data_named)
+		return bk_fail(
+			err, BK_INVALID, 0,
+			"the data folder %s is on tmpfs: nothing measured there is durable; name "
+			"another with data: (or that one, to say that it is meant)",
+			s->m->data);
+	gmtime_r(&now, &tm);
+	snprintf(name, sizeof(name), "run-%04d%02d%02d-%02d%02d%02d-%d", tm.tm_year + 1900,
+		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
+	s->folder = bk_fs_join(s->m->data, name);
+	if (!s->folder)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	if (mkdir(s->folder, 0700) < 0) {
+		st = bk_fail(err, bk_fs_status(errno), errno, "cannot make the folder %s: %s",
+			     s->folder, strerror(errno));
+		free(s->folder);
+		s->folder = NULL;
+		return st;
+	}
+	return BK_OK;
+}
+
+static bk_status place_variants(struct bk_run_state *s, struct bk_error *err)
+{
+	bk_status st = BK_OK;
+	size_t i;
+
+	s->stores = calloc(s->m->variant_count, sizeof(*s->stores));
+	s->described = calloc(s->m->variant_count, sizeof(*s->described));
+	s->cells = calloc(s->m->cell_count, sizeof(*s->cells));
+	s->guarded = calloc(s->m->cell_count, sizeof(*s->guarded));
+	if (!s->stores || !s->described || !s->cells || !s->guarded)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory for the run");
+	for (i = 0; i < s->m->variant_count && st >= 0; i++) {
+		char *folder = bk_fs_join(s->folder, s->m->variants[i].name);
+
+		st = bk_variant_stores_init(&s->stores[i], &s->m->variants[i], err);
+		if (st >= 0)
+			st = folder ? bk_fs_mkdirs(folder, 0700, err)
+				    : bk_fail(err, BK_NOMEM, 0, "out of memory");
+		if (st >= 0)
+			st = bk_variant_stores_place(&s->stores[i], folder, err);
+		free(folder);
+	}
+	return st;
+}
+
+/* Folders that the stores left empty; anything else stays, and is named. */
+static void remove_folders(struct bk_run_state *s)
+{
+	size_t i;
+
+	if (!s->folder)
+		return;
+	for (i = 0; s->stores && i < s->m->variant_count; i++) {
+		char *folder = bk_fs_join(s->folder, s->m->variants[i].name);
+
+		if (s->stores[i].nodes.folder)
+			rmdir(s->stores[i].nodes.folder);
+		if (s->stores[i].binaries.folder)
+			rmdir(s->stores[i].binaries.folder);
+		if (folder)
+			rmdir(folder);
+		free(folder);
+	}
+	if (rmdir(s->folder) < 0)
+		bk_run_message(s, "data is left in %s", s->folder);
+	rmdir(s->m->data);
+}
+
+/* ---- The run -------------------------------------------------------------------------------- */
+
+static bk_status begin(struct bk_run_state *s, struct bk_error *err)
+{
+	struct bk_wakeup wakeup = bk_host_wakeup();
+	char *host = bk_host_describe(s->folder, &wakeup);
+	struct bk_run_row row = {
+		.matrix_name = s->m->name,
+		.matrix_path = s->m->file.path,
+		.matrix_text = s->m->file.text,
+		.note = s->config->note,
+		.version = BAKEOFF_VERSION,
+		.host_json = host,
+		.reference = s->m->reference,
+		.durability = bk_durability_name(s->m->durability),
+		.seed = s->m->seed,
+		.rounds = s->m->rounds,
+	};
+	const struct bk_run_events *events = s->config->events;
+	bk_status st;
+
+	st = host ? bk_results_run_begin(&s->run, s->config->results, &row, err)
+		  : bk_fail(err, BK_NOMEM, 0, "out of memory");
+	free(host);
+	if (st < 0)
+		return st;
+	s->summary->run = s->run;
+	if (events && events->began)
+		events->began(events->ctx, s->run, s->m,
+			      (uint32_t)(s->m->rounds * s->m->cell_count));
+	return BK_OK;
+}
+
+static bk_status run_rounds(struct bk_run_state *s, struct bk_error *err)
+{
+	bk_status st = BK_OK;
+	uint32_t round;
+	size_t i;
+
+	for (round = 1; round <= s->m->rounds && st >= 0; round++) {
+		for (i = 0; i < s->order.per_round && st >= 0; i++) {
+			if (__atomic_load_n(s->config->interrupted, __ATOMIC_RELAXED))
+				return bk_fail(err, BK_CANCELLED, 0, "interrupted");
+			st = bk_trial_run(s, s->order.cells[(round - 1) * s->order.per_round + i],
+					  round, err);
+		}
+	}
+	return st;
+}
+
+static void finish(struct bk_run_state *s, bk_status st)
+{
+	struct bk_error err = bk_error_init();
+	size_t i;
+
+	bk_datasets_close(s);
+	if (s->config->keep && s->folder)
+		snprintf(s->summary->data, sizeof(s->summary->data), "%s", s->folder);
+	else
+		remove_folders(s);
+	if (s->run && bk_results_run_end(s->config->results, s->run,
+					 st >= 0                   ? "done"
+					 : s->summary->interrupted ? "interrupted"
+								   : "failed",
+					 &err) < 0)
+		bk_run_message(s, "%s", err.message);
+	for (i = 0; s->stores && i < s->m->variant_count; i++)
+		bk_variant_stores_free(&s->stores[i]);
+	bk_order_free(&s->order);
+	free(s->stores);
+	free(s->described);
+	free(s->cells);
+	free(s->guarded);
+	free(s->folder);
+}
+
+bk_status bk_run(struct bk_run_summary *out, const struct bk_run_config *config,
+		 struct bk_error *err)
+{
+	struct bk_run_state s = {.config = config, .m = config->matrix, .summary = out};
+	bk_status st;
+
+	memset(out, 0, sizeof(*out));
+	st = make_folder(&s, err);
+	if (st >= 0)
+		st = place_variants(&s, err);
+	if (st >= 0)
+		st = bk_order_make(&s.order, s.m, err);
+	if (st >= 0)
+		st = bk_datasets_plan(&s, err);
+	if (st >= 0)
+		st = begin(&s, err); /* forks: before there is any thread */
+	if (st >= 0)
+		st = bk_monitor_start(&s.monitor, config, err);
+	if (st >= 0)
+		st = run_rounds(&s, err);
+	bk_monitor_stop(&s.monitor);
+	out->interrupted = st == BK_CANCELLED;
+	finish(&s, st);
+	return out->interrupted ? BK_OK : st;
+}

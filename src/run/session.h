@@ -1,0 +1,81 @@
+/*
+ * session.h - the parts of one run, for each other.  Private to run/.
+ */
+#ifndef BK_RUN_SESSION_H
+#define BK_RUN_SESSION_H
+
+#include "run/order.h"
+#include "run/run.h"
+#include "run/stores.h"
+
+#include <pthread.h>
+
+struct bk_dataset {
+	size_t variant;
+	char *key; /* "n-children[n=1000,...]" */
+	char space[25];
+	struct bk_repo repo; /* open while `open` */
+	bool open, loaded, failed;
+	bool fresh;                /* loaded anew for each trial: with load=single or fresh: true */
+	struct bk_error error;     /* why it failed */
+	uint32_t uses_left;        /* trials that still need it */
+	struct bk_outcome outcome; /* of loading: the rate with load=single */
+};
+
+/* Watches the trial under way from a thread of its own: interrupt, time guard, display. */
+struct bk_monitor {
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t change;
+	bool ending;
+	struct bk_run_trial trial; /* what the display is told */
+	uint64_t phase_start_ns, run_start_ns, deadline_ns;
+	const struct bk_run_config *config;
+	/* atomics, shared with the trial */
+	int stop; /* BK_STOP_*; 0: go on */
+	uint64_t progress, progress_total;
+};
+
+struct bk_run_state {
+	const struct bk_run_config *config;
+	struct bk_matrix *m;
+	struct bk_variant_stores *stores; /* by variant */
+	bool *described;                  /* by variant: its row is written */
+	int64_t *cells;                   /* row ids, by cell; 0: not yet */
+	bool *guarded;                    /* by cell: it ran into the time guard once */
+	struct bk_dataset *datasets;
+	size_t dataset_count;
+	size_t *dataset_of; /* by cell; SIZE_MAX for scenarios that write */
+	struct bk_order order;
+	struct bk_monitor monitor;
+	char *folder; /* of this run's data */
+	int64_t run;
+	uint32_t position;
+	const struct bk_repo *chilled; /* what the trial under way may make cold */
+	struct bk_run_summary *summary;
+};
+
+/* monitor.c */
+bk_status bk_monitor_start(struct bk_monitor *monitor, const struct bk_run_config *config,
+			   struct bk_error *err);
+void bk_monitor_stop(struct bk_monitor *monitor);
+/* A phase begins; guard_ns 0: no limit.  Clears `stop` unless the run was interrupted. */
+void bk_monitor_phase(struct bk_monitor *monitor, const char *phase, uint64_t guard_ns);
+
+/* datasets.c */
+bk_status bk_datasets_plan(struct bk_run_state *s, struct bk_error *err);
+/* Open and loaded, or failed with its cause.  A negative status only when the run must end. */
+bk_status bk_dataset_ready(struct bk_dataset **out, struct bk_run_state *s, size_t cell,
+			   uint32_t round, struct bk_error *err);
+void bk_dataset_used(struct bk_run_state *s, size_t cell);
+void bk_datasets_close(struct bk_run_state *s);
+
+/* trial.c: one cell in one round, recorded.  A negative status only when the run must end. */
+bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, struct bk_error *err);
+struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
+			   const struct bk_repo *repo, uint32_t round);
+void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif
