@@ -40,9 +40,9 @@ static bk_status may_end(struct bk_session *s, struct bk_error *err)
 {
 	if (!s->in_txn)
 		return null_fail(err, BK_STATE, "null: no transaction is open");
+	s->in_txn = false; /* whatever the answer is */
 	if (s->cursor.open || s->writer.open)
 		return null_fail(err, BK_STATE, "null: a cursor or a writer is still open");
-	s->in_txn = false;
 	return BK_OK;
 }
 

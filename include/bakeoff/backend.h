@@ -294,8 +294,7 @@ struct bk_txn_ops {
 	 * ends the transaction with the status that the call would have had, and
 	 * err->item.  With DEFER only whole-transaction latency means anything. [worker] */
 	bk_status (*flush)(struct bk_session *session, struct bk_error *err);
-	/* Both end the transaction, whatever they return, save STATE: then nothing was done.
-	 * [worker] */
+	/* Both end the transaction, whatever they return.  [worker] */
 	bk_status (*commit)(struct bk_session *session, struct bk_error *err);
 	bk_status (*rollback)(struct bk_session *session, struct bk_error *err);
 };

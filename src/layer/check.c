@@ -268,8 +268,7 @@ static bk_status txn_end(struct bk_session *s, bool commit, const char *op, stru
 	bk_check_error_arm(&armed);
 	st = commit ? txn->commit(s->pass.s, &armed) : txn->rollback(s->pass.s, &armed);
 	st = bk_check_answer(st, &armed, false, op, err);
-	/* STATE: not called, so nothing has ended; but backends differ, and it costs nothing. */
-	s->txn = st == BK_STATE ? BK_TXN_UNKNOWN : BK_TXN_CLOSED;
+	s->txn = BK_TXN_CLOSED; /* whatever it answers */
 	return demand_state(st, none || held, op,
 			    none ? "no transaction is open"
 				 : "a cursor, reader or writer of the session is open",

@@ -177,20 +177,14 @@ static bk_status loop_txn_begin(struct bk_session *s, uint32_t *isolation, uint3
 
 static bk_status loop_txn_commit(struct bk_session *s, struct bk_error *err)
 {
-	bk_status st = s->pass.next->txn.commit(s->pass.s, err);
-
-	if (st != BK_STATE)
-		s->in_txn = false;
-	return st;
+	s->in_txn = false; /* whatever it answers */
+	return s->pass.next->txn.commit(s->pass.s, err);
 }
 
 static bk_status loop_txn_rollback(struct bk_session *s, struct bk_error *err)
 {
-	bk_status st = s->pass.next->txn.rollback(s->pass.s, err);
-
-	if (st != BK_STATE)
-		s->in_txn = false;
-	return st;
+	s->in_txn = false;
+	return s->pass.next->txn.rollback(s->pass.s, err);
 }
 
 /* ---- Store, session ---------------------------------------------------- */
