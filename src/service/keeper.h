@@ -1,0 +1,115 @@
+/*
+ * keeper.h - the process that keeps a server: its parts.  Inside src/service only.
+ *
+ * The one invariant: the keeper has one thread and waits in one place, bk_keeper_wait(), which
+ * notices at any moment that its starter is gone, that it is told to end, and that a child died.
+ */
+#ifndef BK_SERVICE_KEEPER_H
+#define BK_SERVICE_KEEPER_H
+
+#include "service/run.h"
+
+#include <poll.h>
+
+struct bk_server { /* one process of the table */
+	const struct bk_process *desc;
+	pid_t pid; /* 0: not running */
+	pid_t last_pid;
+	int pidfd;
+	uint64_t start;
+	int status;      /* as waitpid() gave it, once it ended */
+	bool ended;      /* on its own or by a signal from outside, and nobody has been told */
+	char *log_path;
+	off_t log_from;  /* where the log of this start begins */
+};
+
+struct bk_keeper {
+	struct bk_service_run *run;
+	int control;  /* to the starter; -1 once it is gone */
+	int listener; /* for teardown and reset: a socket in the folder */
+	int signals;
+	int lock;
+	bool attached; /* ends when the starter does */
+	bool quit;
+	bool up;
+	uint64_t deadline_ns; /* of the start at hand */
+	uint64_t expires_ns;  /* monotonic; 0: never */
+	time_t created, expires;
+	struct bk_server *servers;
+	size_t server_count;
+	char *run_folder; /* {run} */
+	char *data;       /* {data} */
+	char *command_log;
+	json_t *shm_files;
+	pid_t command; /* the one at work, or 0 */
+	int command_status;
+	pid_t guarded; /* ends with the starter */
+	int guarded_fd;
+};
+
+/* ---- keeper.c */
+/* In the child after the fork; never returns. */
+void bk_keeper_main(struct bk_service_run *run, int control) __attribute__((noreturn));
+/* Waits for `extra` (may be NULL), a child's end or `timeout_ms` (-1: none).  false: quit. */
+bool bk_keeper_wait(struct bk_keeper *k, struct pollfd *extra, int timeout_ms);
+bool bk_keeper_stopped(void *k); /* for bk_copy: a look without waiting */
+/* CANCELLED when the keeper is to quit, TIMEOUT past the deadline. */
+bk_status bk_keeper_check(const struct bk_keeper *k, const char *what, struct bk_error *err);
+
+/* ---- folder.c */
+bk_status bk_keeper_make_folder(struct bk_keeper *k, struct bk_error *err);
+bk_status bk_keeper_fill_data(struct bk_keeper *k, struct bk_error *err);
+bk_status bk_keeper_write_files(struct bk_keeper *k, struct bk_error *err);
+void bk_keeper_clear_run(struct bk_keeper *k);
+bk_status bk_keeper_save_state(struct bk_keeper *k, struct bk_error *err);
+void bk_keeper_remove_folder(struct bk_keeper *k);
+
+/* ---- command.c */
+/* Runs those of a list that apply; `copied`: what is for the template only is left out. */
+bk_status bk_keeper_commands(struct bk_keeper *k, const struct bk_command *list, bool copied,
+			     struct bk_error *err);
+/* One command line; *status its wait status.  `text` receives what it prints; or NULL. */
+bk_status bk_keeper_run(struct bk_keeper *k, int *status, struct bk_buf *text,
+			const char *const *argv, const char *stdin_text, uint64_t timeout_ns,
+			struct bk_error *err);
+/* The environment of servers and commands; bk_strings_free(). */
+bk_status bk_keeper_environment(char ***out, const struct bk_keeper *k, const char *notify,
+				struct bk_error *err);
+/* Where the program that argv[0] names is; borrowed. */
+const char *bk_keeper_program(const struct bk_keeper *k, const char *name);
+
+/* ---- server.c */
+#define BK_START_PORTS 1u /* choose where it listens */
+#define BK_START_DATA  2u /* the data is new: commands before and after */
+bk_status bk_keeper_start(struct bk_keeper *k, uint32_t how, struct bk_error *err);
+/* Clean: by stop_signal, one after the other.  Else by drop_signal, all at once. */
+void bk_keeper_stop(struct bk_keeper *k, bool clean);
+void bk_keeper_kill(struct bk_keeper *k);
+/* What ended, how, and what its log says. */
+void bk_keeper_describe_end(struct bk_keeper *k, const struct bk_server *server,
+			    struct bk_error *err);
+/* One that was started and runs no more; NULL. */
+struct bk_server *bk_keeper_ended(struct bk_keeper *k);
+
+/* ---- ready.c */
+bk_status bk_keeper_await_ready(struct bk_keeper *k, struct bk_server *server, int notify,
+				struct bk_error *err);
+/* A socket in {run} for READY=1; -1: none. */
+int bk_keeper_notify_socket(struct bk_keeper *k, char **path);
+
+/* ---- log.c */
+/* The last bytes of a file from `from` on, secrets blotted out. */
+void bk_keeper_log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path,
+			off_t from, size_t max);
+/* The last lines in one, for a message. */
+void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const char *path,
+			off_t from);
+void bk_keeper_log_all(struct bk_buf *out, const struct bk_keeper *k);
+
+/* ---- wire.c: one JSON object a message */
+bool bk_wire_send(int fd, json_t *message); /* takes the message over */
+json_t *bk_wire_receive(int fd, int flags); /* NULL: closed, nothing there, or not an object */
+json_t *bk_wire_failure(const struct bk_error *err);
+bk_status bk_wire_status(const json_t *message, struct bk_error *err);
+
+#endif
