@@ -229,8 +229,8 @@ static bk_status cmd_one(struct bk_keeper *k, const struct bk_command *c, struct
 	if (st == BK_OK && status != 0 && !(c->flags & BK_COMMAND_MAY_FAIL)) {
 		bk_keeper_log_line(tail, sizeof(tail), k, k->command_log, from);
 		st = bk_fail(err, BK_IO, 0, "%s as %s ended with %s: %s", c->argv[0],
-			     k->run->identity.user,
-			     bk_spawn_describe(how, sizeof(how), status), tail);
+			     k->run->identity.user, bk_spawn_describe(how, sizeof(how), status),
+			     tail);
 	}
 	if (st == BK_OK && c->capture)
 		st = cmd_capture(k, c, &text, err);

@@ -16,10 +16,10 @@
 struct bk_copy {
 	uid_t uid; /* the owner of the copy; (uid_t)-1: whoever copies */
 	gid_t gid;
-	uint32_t flags;            /* BK_COPY_* */
-	bool (*stop)(void *ctx);   /* asked now and then; true: give up (CANCELLED); or NULL */
+	uint32_t flags;          /* BK_COPY_* */
+	bool (*stop)(void *ctx); /* asked now and then; true: give up (CANCELLED); or NULL */
 	void *stop_ctx;
-	uint64_t files, bytes;     /* copied: out */
+	uint64_t files, bytes; /* copied: out */
 };
 
 /* `to` must not exist; its parent must. */

@@ -87,8 +87,8 @@ bk_status bk_keeper_make_folder(struct bk_keeper *k, struct bk_error *err)
 	k->lock = bk_state_lock(folder);
 	if (k->lock < 0)
 		return bk_fail(err, BK_IO, errno, "cannot lock %s", folder);
-	if (k->run->identity.drop && (chown(folder, (uid_t)-1, k->run->identity.gid) != 0 ||
-				      chmod(folder, 0710) != 0))
+	if (k->run->identity.drop &&
+	    (chown(folder, (uid_t)-1, k->run->identity.gid) != 0 || chmod(folder, 0710) != 0))
 		return fld_fail(err, "set the mode of", folder);
 	log = bk_fs_join(folder, "log");
 	k->command_log = bk_fs_join(folder, "log/commands.log");
@@ -125,9 +125,8 @@ static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 	if (st == BK_OK)
 		return BK_OK;
 	return bk_fail(err, st, cause.vendor_code, "copying the template %s (%llu MiB) to %s: %s",
-		       run->template,
-		       (unsigned long long)(bk_copy_tree_bytes(run->template) >> 20), k->data,
-		       cause.message);
+		       run->template, (unsigned long long)(bk_copy_tree_bytes(run->template) >> 20),
+		       k->data, cause.message);
 }
 
 /* So that the copy's own write-back is not measured with what the server does. */
@@ -220,9 +219,9 @@ static json_t *fld_processes(const struct bk_keeper *k)
 	for (i = 0; i < k->server_count; i++) {
 		const struct bk_server *s = &k->servers[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:i, s:I}", "name", s->desc->name,
-						      "pid", (int)s->pid, "start",
-						      (json_int_t)s->start));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:i, s:I}", "name", s->desc->name, "pid",
+						(int)s->pid, "start", (json_int_t)s->start));
 	}
 	return list;
 }
@@ -254,14 +253,14 @@ bk_status bk_keeper_save_state(struct bk_keeper *k, struct bk_error *err)
 		"{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:b, s:I, s:I, s:I, s:s, s:s, s:s, "
 		"s:{s:i, s:I}, s:o, s:O, s:o, s:o, s:o}",
 		"layout", 1, "id", run->id, "backend", run->plugin->desc.name, "plugin",
-		run->plugin->path, "purpose", run->purpose, "boot", bk_proc_boot_id(boot), "mask",
-		(int)run->mask, "up", k->up, "detached", !k->attached, "uid", (json_int_t)geteuid(),
-		"created", (json_int_t)k->created, "expires", (json_int_t)k->expires, "folder",
-		run->folder, "run", k->run_folder ? k->run_folder : "", "data", k->data,
-		"keeper", "pid", (int)getpid(), "start", (json_int_t)bk_proc_start(getpid()),
-		"processes", fld_processes(k), "shm", k->shm_files, "values",
-		bk_values_to_json(&run->values), "options", fld_options(k, run->mask), "admin",
-		fld_options(k, run->mask | BK_WHEN_ADMIN));
+		run->plugin->path, "purpose", run->config.purpose, "boot", bk_proc_boot_id(boot),
+		"mask", (int)run->mask, "up", k->up, "detached", !k->attached, "uid",
+		(json_int_t)geteuid(), "created", (json_int_t)k->created, "expires",
+		(json_int_t)k->expires, "folder", run->folder, "run",
+		k->run_folder ? k->run_folder : "", "data", k->data, "keeper", "pid", (int)getpid(),
+		"start", (json_int_t)bk_proc_start(getpid()), "processes", fld_processes(k), "shm",
+		k->shm_files, "values", bk_values_to_json(&run->values), "options",
+		fld_options(k, run->mask), "admin", fld_options(k, run->mask | BK_WHEN_ADMIN));
 	bk_status st;
 
 	if (!state)

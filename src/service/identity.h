@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 struct bk_identity {
-	char user[64];   /* for people */
-	uid_t uid;       /* owner of the files as seen from here */
+	char user[64]; /* for people */
+	uid_t uid;     /* owner of the files as seen from here */
 	gid_t gid;
 	bool drop;       /* setuid to it */
 	bool unmapped;   /* enter a user namespace without a map: seen as nobody */

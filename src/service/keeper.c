@@ -311,7 +311,8 @@ static void kpr_loop(struct bk_keeper *k)
 	}
 }
 
-/* ---- Birth and end ---------------------------------------------------------------------------- */
+/* ---- Birth and end ----------------------------------------------------------------------------
+ */
 
 static void kpr_descriptors(struct bk_keeper *k, int control)
 {

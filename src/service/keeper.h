@@ -17,10 +17,10 @@ struct bk_server { /* one process of the table */
 	pid_t last_pid;
 	int pidfd;
 	uint64_t start;
-	int status;      /* as waitpid() gave it, once it ended */
-	bool ended;      /* on its own or by a signal from outside, and nobody has been told */
+	int status; /* as waitpid() gave it, once it ended */
+	bool ended; /* on its own or by a signal from outside, and nobody has been told */
 	char *log_path;
-	off_t log_from;  /* where the log of this start begins */
+	off_t log_from; /* where the log of this start begins */
 };
 
 struct bk_keeper {
@@ -99,8 +99,8 @@ int bk_keeper_notify_socket(struct bk_keeper *k, char **path);
 
 /* ---- log.c */
 /* The last bytes of a file from `from` on, secrets blotted out. */
-void bk_keeper_log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path,
-			off_t from, size_t max);
+void bk_keeper_log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path, off_t from,
+			size_t max);
 /* The last lines in one, for a message. */
 void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const char *path,
 			off_t from);

@@ -11,9 +11,9 @@
 
 struct bk_programs { /* starts as all zero */
 	struct bk_program {
-		const char *names; /* "mariadbd|mysqld": as in the table */
+		const char *names; /* "a|b": as in the table */
 		char *path;
-	} *items;
+	} * items;
 	size_t count;
 	char *folder; /* of the first */
 };

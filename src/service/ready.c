@@ -98,8 +98,7 @@ static bool rdy_connects(struct bk_keeper *k)
 	const char *socket = bk_values_get(v, "socket"), *port = bk_values_get(v, "port");
 
 	if (k->run->mask & BK_WHEN_TCP)
-		return bk_net_connects(bk_values_get(v, "host"),
-				       (uint16_t)strtoul(port, NULL, 10));
+		return bk_net_connects(bk_values_get(v, "host"), (uint16_t)strtoul(port, NULL, 10));
 	return bk_net_connects_unix(socket);
 }
 
@@ -144,7 +143,8 @@ bk_status bk_keeper_await_ready(struct bk_keeper *k, struct bk_server *server, i
 	snprintf(what, sizeof(what), "starting %s", server->desc->name);
 	for (;;) {
 		uint64_t now = bk_service_now_ns();
-		int left_ms = now < k->deadline_ns ? (int)((k->deadline_ns - now) / 1000000) + 1 : 0;
+		int left_ms =
+			now < k->deadline_ns ? (int)((k->deadline_ns - now) / 1000000) + 1 : 0;
 
 		if (bk_keeper_ended(k)) { /* this one, or one that it needs */
 			bk_keeper_describe_end(k, bk_keeper_ended(k), err);

@@ -38,9 +38,8 @@ size_t bk_segments_remove(pid_t pid, uint64_t start)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		/* key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime */
-		if (sscanf(line,
-			   "%*d %d %*o %*u %d %*d %lu %*u %*u %*u %*u %*d %*d %ld", &id, &cpid,
-			   &attached, &changed) != 4)
+		if (sscanf(line, "%*d %d %*o %*u %d %*d %lu %*u %*u %*u %*u %*d %*d %ld", &id,
+			   &cpid, &attached, &changed) != 4)
 			continue;
 		if (cpid != (int)pid || attached != 0 || changed < sgm_began(start))
 			continue;

@@ -37,9 +37,8 @@ void bk_keeper_describe_end(struct bk_keeper *k, const struct bk_server *server,
 }
 
 /* -c key=value for each setting that applies, and for each option of the backend that is one. */
-static bk_status srv_put_setting(struct bk_keeper *k, char ***argv, size_t *count,
-				 const char *form, const char *key, const char *value,
-				 struct bk_error *err)
+static bk_status srv_put_setting(struct bk_keeper *k, char ***argv, size_t *count, const char *form,
+				 const char *key, const char *value, struct bk_error *err)
 {
 	struct bk_values with = {0};
 	char **more = realloc(*argv, (*count + 2) * sizeof(**argv)), *text = NULL;
@@ -133,8 +132,8 @@ static bk_status srv_spawn(struct bk_keeper *k, struct bk_server *server, const 
 		spawn.argv = argv;
 		spawn.env = env;
 		spawn.identity = &identity;
-		spawn.death_signal = server->desc->drop_signal ? (int)server->desc->drop_signal
-							       : SIGKILL;
+		spawn.death_signal =
+			server->desc->drop_signal ? (int)server->desc->drop_signal : SIGKILL;
 		st = bk_spawn(&server->pid, &server->pidfd, &spawn, err);
 	}
 	if (st == BK_OK) {
@@ -251,8 +250,8 @@ static bk_status srv_start_all(struct bk_keeper *k, uint32_t how, struct bk_erro
 	for (i = 0; i < k->server_count; i++)
 		k->servers[i].last_pid = 0;
 	for (i = 0; st == BK_OK && i < k->server_count; i++)
-		st = srv_start_one(k, &k->servers[i],
-				   (how & BK_START_DATA) && !k->run->template, err);
+		st = srv_start_one(k, &k->servers[i], (how & BK_START_DATA) && !k->run->template,
+				   err);
 	return st;
 }
 
@@ -301,7 +300,8 @@ static void srv_await_end(struct bk_keeper *k, const struct bk_server *only)
 	for (;;) {
 		left = false;
 		for (i = 0; i < k->server_count; i++)
-			left = left || (k->servers[i].pid != 0 && (!only || only == &k->servers[i]));
+			left = left ||
+			       (k->servers[i].pid != 0 && (!only || only == &k->servers[i]));
 		now = bk_service_now_ns();
 		if (!left || (killed && now >= until))
 			return;

@@ -35,7 +35,7 @@ struct bk_service_config {
 	const char *purpose;       /* what `services` says it is for: "exec", "run many-members" */
 	uint64_t timeout_ns;       /* until it is up; 0: a minute */
 	uint64_t ttl_ns;           /* once detached; 0: until torn down */
-	const volatile sig_atomic_t *interrupted; /* not 0: give up (CANCELLED); or NULL */
+	const volatile sig_atomic_t *interrupted;  /* not 0: give up (CANCELLED); or NULL */
 	void (*note)(void *ctx, const char *line); /* what takes long, as it begins; or NULL */
 	void *note_ctx;
 };
@@ -108,14 +108,15 @@ struct bk_service_env {
 		char *name;
 		char *value;
 		bool secret;
-	} *items;
+	} * items;
 	size_t count;
 };
 bk_status bk_service_env(struct bk_service_env *out, const struct bk_service_run *run,
 			 bool database_url, struct bk_error *err);
 void bk_service_env_free(struct bk_service_env *env);
 
-/* ---- What is there ---------------------------------------------------------------------------- */
+/* ---- What is there ----------------------------------------------------------------------------
+ */
 
 struct bk_service_info {
 	char *id, *backend, *plugin_path, *purpose, *folder, *url, *where;

@@ -10,13 +10,13 @@
 #include "service/identity.h"
 
 struct bk_spawn {
-	const char *path;   /* of the program */
+	const char *path; /* of the program */
 	char *const *argv;
 	char *const *env;
 	const char *cwd;
-	int in, out;        /* descriptors; out is standard error too, unless err >= 0 */
-	int err;            /* or -1 */
-	int death_signal;   /* when the process that called bk_spawn() ends; 0: none */
+	int in, out;      /* descriptors; out is standard error too, unless err >= 0 */
+	int err;          /* or -1 */
+	int death_signal; /* when the process that called bk_spawn() ends; 0: none */
 	const struct bk_identity *identity; /* NULL: as we are */
 };
 

@@ -33,6 +33,9 @@ char *bk_state_folder(const char *id);
 /* All ids, sorted, NULL-terminated; bk_strings_free(). */
 char **bk_state_ids(void);
 
+/* state.json of what runs under an id; NOT_FOUND with the nearest id. */
+bk_status bk_state_by_id(json_t **out, const char *id, struct bk_error *err);
+
 /* Text of a member, "" when it is not there. */
 const char *bk_state_text(const json_t *state, const char *name);
 uint64_t bk_state_u64(const json_t *state, const char *name);

@@ -88,8 +88,8 @@ static bk_status tpl_hash_file(XXH3_state_t *hash, const char *path, struct bk_e
 	bool failed;
 
 	if (!f)
-		return bk_fail(err, bk_fs_status(errno), errno, "cannot read the schema file %s: %s",
-			       path, strerror(errno));
+		return bk_fail(err, bk_fs_status(errno), errno,
+			       "cannot read the schema file %s: %s", path, strerror(errno));
 	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
 		XXH3_128bits_update(hash, chunk, n);
 	failed = ferror(f);
@@ -252,12 +252,12 @@ static void tpl_forget_old(void)
 static bk_status tpl_describe(const struct bk_service_run *run, const char *path,
 			      const struct bk_copy *copy, struct bk_error *err)
 {
-	json_t *about = json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I}", "backend",
-				  run->plugin->desc.name, "backend_version",
-				  run->plugin->desc.version, "program",
-				  run->programs.count ? run->programs.items[0].path : NULL, "files",
-				  (json_int_t)copy->files, "bytes", (json_int_t)copy->bytes,
-				  "created", (json_int_t)time(NULL));
+	json_t *about =
+		json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I}", "backend", run->plugin->desc.name,
+			  "backend_version", run->plugin->desc.version, "program",
+			  run->programs.count ? run->programs.items[0].path : NULL, "files",
+			  (json_int_t)copy->files, "bytes", (json_int_t)copy->bytes, "created",
+			  (json_int_t)time(NULL));
 	bk_status st = BK_OK;
 
 	if (!about || json_dump_file(about, path, JSON_INDENT(1)) != 0)

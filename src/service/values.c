@@ -195,9 +195,9 @@ void bk_strings_free(char **strings)
 
 bool bk_when(uint32_t when, uint32_t mask)
 {
-	static const uint32_t lines[] = {
-		BK_WHEN_TEST | BK_WHEN_BENCH, BK_WHEN_SOCKET | BK_WHEN_TCP,
-		BK_WHEN_NONE | BK_WHEN_PROCESS | BK_WHEN_MACHINE, BK_WHEN_ADMIN};
+	static const uint32_t lines[] = {BK_WHEN_TEST | BK_WHEN_BENCH, BK_WHEN_SOCKET | BK_WHEN_TCP,
+					 BK_WHEN_NONE | BK_WHEN_PROCESS | BK_WHEN_MACHINE,
+					 BK_WHEN_ADMIN};
 	size_t i;
 
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

@@ -18,11 +18,12 @@ struct bk_values { /* starts as all zero */
 	struct bk_value {
 		char *name;
 		char *text;
-	} *items;
+	} * items;
 	size_t count;
 };
 
-bool bk_values_set(struct bk_values *values, const char *name, const char *text); /* false: memory */
+bool bk_values_set(struct bk_values *values, const char *name,
+		   const char *text); /* false: memory */
 const char *bk_values_get(const struct bk_values *values, const char *name);
 void bk_values_free(struct bk_values *values);
 
