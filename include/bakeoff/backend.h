@@ -533,7 +533,9 @@ struct bk_service {
 					    * there: {"host", "{run}", BK_WHEN_SOCKET} */
 	const struct bk_setting *env;      /* for clients, beside the BAKEOFF_* that the harness
 					    * sets.  Also used with a server that exists: then
-					    * {run} holds `files` only */
+					    * {run} holds `files` only.  Value NULL: it is unset;
+					    * then a key that ends in * stands for all that begin
+					    * so */
 	const struct bk_setting *files;    /* written into {run}, 0600: name, content */
 	const struct bk_command *load;     /* runs a script with the store's own client; the
 					    * script is its standard input and {value} its path;
@@ -558,8 +560,9 @@ struct bk_place_ops {
 	bk_status (*create)(struct bk_store *admin, struct bk_slice name, struct bk_slice mark,
 			    struct bk_slice user, struct bk_slice password, struct bk_slice from,
 			    struct bk_error *err);
-	/* FOREIGN unless it bears `mark`.  NOT_FOUND is for the caller to ignore.  Its owner goes
-	 * too if create() made it.  [control] */
+	/* FOREIGN unless it bears `mark`.  NOT_FOUND is for the caller to ignore.  Who is connected
+	 * is disconnected.  Its owner goes too if create() made it and it owns nothing else.
+	 * [control] */
 	bk_status (*drop)(struct bk_store *admin, struct bk_slice name, struct bk_slice mark,
 			  struct bk_error *err);
 	/* Places that bear any mark of bakeoff. [control] */
