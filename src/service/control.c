@@ -157,13 +157,18 @@ bk_status bk_service_kill(struct bk_service_run *run, struct bk_error *err)
 	return bk_run_ask(run, "kill", err);
 }
 
-void bk_run_end(struct bk_service_run *run)
+void bk_service_ask_stop(struct bk_service_run *run)
 {
-	if (run->control >= 0) {
+	if (run && run->control >= 0) {
 		bk_wire_send(run->control, json_pack("{s:s}", "do", "stop"));
 		close(run->control); /* the same to a keeper that does not read */
 		run->control = -1;
 	}
+}
+
+static void ctl_end(struct bk_service_run *run)
+{
+	bk_service_ask_stop(run);
 	if (run->keeper > 0) {
 		if (run->keeper_fd >= 0 && !bk_proc_wait(run->keeper_fd, CTL_END_MS))
 			bk_proc_signal(run->keeper_fd, SIGKILL); /* the next start sweeps */
@@ -177,7 +182,7 @@ void bk_service_stop(struct bk_service_run *run)
 {
 	if (!run)
 		return;
-	bk_run_end(run);
+	ctl_end(run);
 	bk_run_free(run);
 }
 

@@ -190,12 +190,37 @@ static size_t env_original(char **lines, size_t cap)
 	return count;
 }
 
-bk_status bk_env_apply(char ***out, const struct bk_service_env *env, struct bk_error *err)
+static bk_status env_apply_one(char **lines, size_t *count, const struct bk_service_env *env,
+			       struct bk_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < env->count; i++) {
+		const struct bk_service_variable *v = &env->items[i];
+		struct bk_buf line = BK_BUF_INIT;
+
+		env_remove(lines, count, v->name);
+		if (!v->value)
+			continue;
+		bk_buf_putf(&line, "%s=%s", v->name, v->value);
+		lines[*count] = bk_buf_steal(&line);
+		if (!lines[*count])
+			return bk_fail(err, BK_NOMEM, 0, "out of memory");
+		lines[++*count] = NULL;
+	}
+	return BK_OK;
+}
+
+bk_status bk_service_env_apply(char ***out, const struct bk_service_env *envs, size_t n,
+			       struct bk_error *err)
 {
 	char *const *removed = bk_options_environment_removed();
-	size_t cap = env->count, count, i;
+	size_t cap = 0, count, i;
+	bk_status st = BK_OK;
 	char **lines;
 
+	for (i = 0; i < n; i++)
+		cap += envs[i].count;
 	for (i = 0; environ && environ[i]; i++)
 		cap++;
 	for (i = 0; removed[i]; i++)
@@ -204,20 +229,11 @@ bk_status bk_env_apply(char ***out, const struct bk_service_env *env, struct bk_
 	if (!lines)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	count = env_original(lines, cap);
-	for (i = 0; i < env->count; i++) {
-		const struct bk_service_variable *v = &env->items[i];
-		struct bk_buf line = BK_BUF_INIT;
-
-		env_remove(lines, &count, v->name);
-		if (!v->value)
-			continue;
-		bk_buf_putf(&line, "%s=%s", v->name, v->value);
-		lines[count] = bk_buf_steal(&line);
-		if (!lines[count]) {
-			bk_strings_free(lines);
-			return bk_fail(err, BK_NOMEM, 0, "out of memory");
-		}
-		lines[++count] = NULL;
+	for (i = 0; st == BK_OK && i < n; i++)
+		st = env_apply_one(lines, &count, &envs[i], err);
+	if (st != BK_OK) {
+		bk_strings_free(lines);
+		return st;
 	}
 	*out = lines;
 	return BK_OK;

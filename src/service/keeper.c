@@ -363,6 +363,7 @@ static bk_status kpr_bring_up(struct bk_keeper *k, struct bk_error *err)
 {
 	const struct bk_process *p = k->run->service ? k->run->service->processes : NULL;
 	bk_status st;
+	size_t i;
 
 	while (p && p[k->server_count].name)
 		k->server_count++;
@@ -371,12 +372,12 @@ static bk_status kpr_bring_up(struct bk_keeper *k, struct bk_error *err)
 		k->server_count = 0;
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	}
+	for (i = 0; i < k->server_count; i++)
+		k->servers[i].desc = &p[i];
 	st = bk_keeper_make_folder(k, err);
 	if (st != BK_OK)
 		return st;
 	kpr_listen(k);
-	for (size_t i = 0; i < k->server_count; i++)
-		k->servers[i].desc = &p[i];
 	if (k->run->service)
 		return bk_keeper_start(k, BK_START_PORTS | BK_START_DATA, err);
 	st = bk_keeper_fill_data(k, err);

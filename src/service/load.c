@@ -116,7 +116,7 @@ bk_status bk_load_schema(const struct bk_service *service, const struct bk_progr
 	if (st == BK_OK)
 		st = bk_env_fill(&env, service, "store", &with, mask, false, err);
 	if (st == BK_OK)
-		st = bk_env_apply(&envp, &env, err);
+		st = bk_service_env_apply(&envp, &env, 1, err);
 	for (; st == BK_OK && *files; files++) {
 		path = realpath(*files, NULL);
 		if (!path || !bk_values_set(&with, "value", path))

@@ -98,6 +98,8 @@ void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const 
 		if (strchr(p, '|'))
 			p = strchr(p, '|') + 1;
 	}
+	if (p)
+		p += strspn(p, "| ");
 	snprintf(out, cap, "%s", p ? p : "");
 	bk_buf_free(&tail);
 }

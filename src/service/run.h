@@ -65,7 +65,6 @@ bk_status bk_run_launch(struct bk_service_run *run, struct bk_error *err);
 bk_status bk_run_ask(struct bk_service_run *run, const char *what, struct bk_error *err);
 /* The keeper's next answer, until run->deadline_ns. */
 bk_status bk_run_answer(struct bk_service_run *run, struct bk_error *err);
-void bk_run_end(struct bk_service_run *run); /* tell the keeper to stop; wait until it has */
 
 /* ---- open.c */
 /* The options that reach its server, as an admin or not; the caller's to free. */
@@ -93,8 +92,6 @@ bk_status bk_run_furnish(struct bk_service_run *run, struct bk_error *err);
 bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *service,
 		      const char *name, const struct bk_values *values, uint32_t mask,
 		      bool database_url, struct bk_error *err);
-/* The whole environment of a client as envp: ours, changed; bk_strings_free(). */
-bk_status bk_env_apply(char ***out, const struct bk_service_env *env, struct bk_error *err);
 
 /* ---- load.c */
 /* Run the schema files through the store's own client, against the database `name`. */

@@ -71,6 +71,8 @@ bk_status bk_service_restart(struct bk_service_run *run, struct bk_error *err);
 bk_status bk_service_kill(struct bk_service_run *run, struct bk_error *err);
 /* End everything and remove it; frees the run.  NULL is fine. */
 void bk_service_stop(struct bk_service_run *run);
+/* Say so and do not wait: of several, to all before the first stop().  NULL is fine. */
+void bk_service_ask_stop(struct bk_service_run *run);
 /* Leave it running, in the keeper's hands; frees the run. */
 bk_status bk_service_detach(struct bk_service_run *run, struct bk_error *err);
 /* Told once: if bakeoff is killed, the keeper ends this process too. */
@@ -114,6 +116,10 @@ struct bk_service_env {
 bk_status bk_service_env(struct bk_service_env *out, const struct bk_service_run *run,
 			 bool database_url, struct bk_error *err);
 void bk_service_env_free(struct bk_service_env *env);
+/* The environment of a program that bakeoff runs for its user: the one that bakeoff was given, with
+ * these applied.  Each string and the array are the caller's to free. */
+bk_status bk_service_env_apply(char ***out, const struct bk_service_env *envs, size_t count,
+			       struct bk_error *err);
 
 /* ---- What is there ----------------------------------------------------------------------------
  */

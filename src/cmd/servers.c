@@ -1,0 +1,207 @@
+/*
+ * servers.c - several servers begun, awaited and stopped together.
+ *
+ * The one invariant: a command that fails while it starts them leaves none behind.
+ */
+#include "cmd/servers.h"
+
+#include "cmd/set.h"
+#include "util/units.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <signal.h>
+#include <stdlib.h>
+
+static volatile sig_atomic_t srv_signal;
+
+static void srv_catch(int signal)
+{
+	srv_signal = signal;
+}
+
+void bk_cmd_servers_catch(void)
+{
+	struct sigaction sa;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = srv_catch; /* no SA_RESTART: a wait ends */
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+int bk_cmd_servers_caught(void)
+{
+	return srv_signal;
+}
+
+static void srv_note(void *ctx, const char *line)
+{
+	fprintf(stderr, "bakeoff: %s\n", line);
+}
+
+int bk_cmd_servers_time(uint64_t *out, const struct bk_cmd_args *args, const char *flag)
+{
+	const char *text = bk_cmd_flag(args, flag);
+	struct bk_error err = bk_error_init();
+
+	*out = 0;
+	if (text && bk_units_parse_nsec(out, text, &err) != BK_OK)
+		return bk_cmd_usage("--%s: %s", flag, err.message);
+	if (text && *out == 0)
+		return bk_cmd_usage("--%s: must be more than 0", flag);
+	return BK_EXIT_OK;
+}
+
+static int srv_set(struct bk_cmd_servers *servers, const char *pair)
+{
+	size_t len = strcspn(pair, ".="), i;
+	struct bk_error err = bk_error_init();
+
+	/* Option names have no dot, so one before the '=' ends a NAME. */
+	if (pair[len] != '.' && servers->count > 1)
+		return bk_cmd_usage("--set %.*s: of which backend?  --set NAME.OPTION=VALUE",
+				    (int)strcspn(pair, "="), pair);
+	for (i = 0; i < servers->count; i++) {
+		struct bk_cmd_server *s = &servers->items[i];
+
+		if (pair[len] == '.' && (strlen(s->name) != len || memcmp(s->name, pair, len) != 0))
+			continue;
+		if (bk_options_set_pair(s->options, pair[len] == '.' ? pair + len + 1 : pair,
+					BK_FROM_USER, &err) != BK_OK)
+			return bk_cmd_usage("%s", err.message);
+		return BK_EXIT_OK;
+	}
+	return bk_cmd_usage("--set names '%.*s', which is none of the backends here",
+			    len > 40 ? 40 : (int)len, pair);
+}
+
+static int srv_load(struct bk_cmd_servers *servers, const char *name)
+{
+	struct bk_cmd_server *s = &servers->items[servers->count];
+	struct bk_error err = bk_error_init();
+	size_t i;
+
+	if (bk_plugin_given(&s->plugin, name, &err) != BK_OK)
+		return bk_cmd_usage("%s", err.message);
+	servers->count++;
+	s->name = s->plugin->desc.name;
+	if (bk_options_new(&s->options, &s->plugin->desc, &err) != BK_OK)
+		return bk_cmd_usage("%s", err.message);
+	for (i = 0; i + 1 < servers->count; i++) {
+		if (strcmp(servers->items[i].name, s->name) == 0)
+			return bk_cmd_usage("'%s' is named twice", s->name);
+	}
+	return BK_EXIT_OK;
+}
+
+static int srv_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
+		      const char *purpose)
+{
+	struct bk_service_config *c = &servers->config;
+	size_t n = bk_cmd_flag_count(args, "schema"), i;
+
+	c->profile = BK_PROFILE_TEST;
+	c->durability = BK_DURABLE_NONE;
+	c->tcp = bk_cmd_flag(args, "tcp") != NULL;
+	c->spare = bk_cmd_flag(args, "spare") != NULL;
+	c->data = bk_cmd_flag(args, "data");
+	c->purpose = purpose;
+	c->interrupted = &srv_signal;
+	c->note = srv_note;
+	servers->schema = calloc(n + 1, sizeof(*servers->schema));
+	if (!servers->schema)
+		return bk_cmd_fail("out of memory");
+	for (i = 0; i < n; i++)
+		servers->schema[i] = bk_cmd_flag_at(args, "schema", i);
+	c->schema = n ? servers->schema : NULL;
+	return bk_cmd_servers_time(&c->timeout_ns, args, "timeout");
+}
+
+int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
+			 const char *purpose)
+{
+	size_t n = bk_cmd_operand_count(args), i;
+	int status;
+
+	memset(servers, 0, sizeof(*servers));
+	servers->items = calloc(n + 1, sizeof(*servers->items));
+	if (!servers->items)
+		return bk_cmd_fail("out of memory");
+	status = srv_config(servers, args, purpose);
+	for (i = 0; status == BK_EXIT_OK && i < n; i++)
+		status = srv_load(servers, bk_cmd_operand(args, i));
+	n = bk_cmd_flag_count(args, "set");
+	for (i = 0; status == BK_EXIT_OK && i < n; i++)
+		status = srv_set(servers, bk_cmd_flag_at(args, "set", i));
+	return status;
+}
+
+/* The end of the log in full: one line of an error holds too little of it. */
+static void srv_complain(const struct bk_cmd_server *s, const struct bk_error *err)
+{
+	const char *log = s->run ? bk_service_log(s->run) : "";
+	const char *from = log + strlen(log);
+	int lines = 0;
+
+	bk_cmd_fail("%s: %s", s->name, err->message);
+	while (from > log && lines < 12) {
+		from--;
+		lines += from > log && from[-1] == '\n';
+	}
+	while (*from) {
+		size_t len = strcspn(from, "\n");
+
+		fprintf(stderr, "  %s: %.*s\n", s->name, (int)len, from);
+		from += len + (from[len] == '\n');
+	}
+}
+
+bk_status bk_cmd_servers_start(struct bk_cmd_servers *servers)
+{
+	struct bk_error err = bk_error_init();
+	bk_status st = BK_OK;
+	size_t i;
+
+	bk_service_sweep();
+	for (i = 0; st == BK_OK && i < servers->count; i++) {
+		struct bk_cmd_server *s = &servers->items[i];
+
+		st = bk_service_begin(&s->run, s->plugin, s->options, &servers->config, &err);
+		if (st != BK_OK)
+			srv_complain(s, &err);
+	}
+	for (i = 0; st == BK_OK && i < servers->count; i++) {
+		st = bk_service_await(servers->items[i].run, &err);
+		if (st != BK_OK)
+			srv_complain(&servers->items[i], &err);
+	}
+	if (st != BK_OK)
+		bk_cmd_servers_stop(servers);
+	return st;
+}
+
+void bk_cmd_servers_stop(struct bk_cmd_servers *servers)
+{
+	size_t i;
+
+	for (i = 0; i < servers->count; i++)
+		bk_service_ask_stop(servers->items[i].run);
+	for (i = 0; i < servers->count; i++) {
+		bk_service_stop(servers->items[i].run);
+		servers->items[i].run = NULL;
+	}
+}
+
+void bk_cmd_servers_free(struct bk_cmd_servers *servers)
+{
+	size_t i;
+
+	for (i = 0; i < servers->count; i++) {
+		bk_options_free(servers->items[i].options);
+		bk_plugin_free(servers->items[i].plugin);
+	}
+	free(servers->items);
+	free(servers->schema);
+}
