@@ -1,0 +1,174 @@
+/*
+ * node.c - nodes read: by id from the node's own file, by path through the index.
+ *
+ * The one invariant: reading a node takes no lock; its file is whole under its name from the
+ * first moment on, and an append shows as a whole record or not at all.
+ */
+#include "node.h"
+
+#include "hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define NODE_FIRST_READ ((size_t)16 << 10)
+
+void file_node_name(const struct bk_store *store, char out[FILE_NODE_NAME], struct bk_slice id)
+{
+	char digits[FILE_NAME_LEN + 1];
+	char *p = out + 6;
+
+	file_hash_name(digits, id);
+	memcpy(out, "nodes/", 6);
+	for (uint64_t i = 0; i < store->opts->node_levels; i++) {
+		*p++ = digits[2 * i];
+		*p++ = digits[2 * i + 1];
+		*p++ = '/';
+	}
+	memcpy(p, digits, sizeof(digits));
+}
+
+bk_status file_check_id(struct bk_slice id, struct bk_error *err)
+{
+	if (id.len == 0)
+		return bk_fail(err, BK_INVALID, 0, "an id must not be empty");
+	if (id.len > FILE_ID_MAX)
+		return bk_fail(err, BK_TOO_LARGE, 0, "an id has %zu bytes, at most %u are allowed",
+			       id.len, FILE_ID_MAX);
+	return BK_OK;
+}
+
+bk_status file_node_not_found(struct bk_slice id, struct bk_error *err)
+{
+	return bk_fail(err, BK_NOT_FOUND, 0, "no node '%.*s'", id.len > 200 ? 200 : (int)id.len,
+		       id.len ? (const char *)id.data : "");
+}
+
+/* All of an open file into the image.  One read call when it is small. */
+static int node_read_all(int fd, struct file_buf *image)
+{
+	size_t room = NODE_FIRST_READ;
+
+	image->len = 0;
+	for (;;) {
+		ssize_t n;
+
+		if (!file_buf_room(image, room)) {
+			errno = ENOMEM;
+			return -1;
+		}
+		room = image->cap - image->len;
+		n = read(fd, image->data + image->len, room);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		image->len += (size_t)n;
+		if ((size_t)n < room)
+			return 0;
+		room = image->len;
+	}
+}
+
+bk_status file_node_load(struct bk_session *s, struct file_parsed *into, struct bk_slice id,
+			 uint32_t want, struct bk_error *err)
+{
+	struct bk_store *store = s->store;
+	char name[FILE_NODE_NAME];
+	bk_status status;
+	int fd, rc, saved;
+
+	file_node_name(store, name, id);
+	fd = openat(store->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	s->opens++;
+	if (fd < 0 && errno == ENOENT)
+		return BK_NOT_FOUND;
+	if (fd < 0)
+		return file_fail_in(err, errno, "open", store, name);
+	rc = node_read_all(fd, &into->image);
+	saved = errno;
+	close(fd);
+	if (rc < 0)
+		return file_fail_in(err, saved, "read", store, name);
+	s->read_bytes += into->image.len;
+	status = file_record_parse(into, want);
+	if (status == BK_NOMEM)
+		return bk_fail(err, status, 0, "out of memory for '%s/%s'", store->dir, name);
+	if (status != BK_OK)
+		return bk_fail(err, status, 0,
+			       "'%s/%s' does not check out: record %zu, from byte %zu, is damaged",
+			       store->dir, name, into->records + 1, into->valid_len);
+	if (!bk_slice_eq(into->id, id))
+		return bk_fail(err, BK_CORRUPT, 0, "'%s/%s' holds another node than its name says",
+			       store->dir, name);
+	return BK_OK;
+}
+
+bk_status file_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
+			uint32_t want, struct bk_error *err)
+{
+	struct file_parsed *node = &s->node;
+	bk_status status = file_check_id(id, err);
+
+	if (status == BK_OK)
+		status = file_node_load(s, node, id, want, err);
+	if (status == BK_NOT_FOUND)
+		return file_node_not_found(id, err);
+	if (status != BK_OK)
+		return status;
+	memset(out, 0, sizeof(*out));
+	out->id = node->id;
+	out->parent = node->parent;
+	out->path = node->path;
+	out->doc = node->doc;
+	out->links = node->link_count ? node->links : NULL;
+	out->link_count = node->link_count;
+	out->version = node->version;
+	return BK_OK;
+}
+
+bk_status file_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk_slice path,
+			 struct bk_error *err)
+{
+	struct bk_store *store = s->store;
+	struct file_key key = file_key(FILE_KEY_PATH, path);
+	bk_status status = BK_OK;
+	struct file_entry *e;
+
+	if (path.len == 0)
+		return bk_fail(err, BK_INVALID, 0, "a path must not be empty");
+	if (path.len > FILE_PATH_MAX)
+		return bk_fail(err, BK_TOO_LARGE, 0, "a path has %zu bytes, at most %u are allowed",
+			       path.len, FILE_PATH_MAX);
+	s->scratch.len = 0;
+	if (!file_buf_room(&s->scratch, FILE_ID_MAX))
+		return bk_fail(err, BK_NOMEM, 0, "out of memory for an id");
+	pthread_rwlock_rdlock(&store->swap);
+	e = file_index_find(store->index, &key, NULL);
+	if (e) {
+		struct bk_slice id = file_entry_id(e);
+
+		memcpy(s->scratch.data, id.data, id.len);
+		*id_out = bk_slice_of(s->scratch.data, id.len);
+	} else {
+		status = file_index_check(store->index, err);
+	}
+	pthread_rwlock_unlock(&store->swap);
+	if (!e && status == BK_OK)
+		status = bk_fail(err, BK_NOT_FOUND, 0, "no node has the path '%.*s'",
+				 path.len > 300 ? 300 : (int)path.len, (const char *)path.data);
+	return status;
+}
+
+const struct bk_node_ops file_node_ops = {
+	.struct_size = sizeof(struct bk_node_ops),
+	.get = file_node_get,
+	.find = file_node_find,
+	.put = file_node_put,
+	.append = file_node_append,
+	.remove = file_node_remove,
+	.walk_open = file_walk_open,
+	.walk_next = file_walk_next,
+	.walk_close = file_walk_close,
+};
