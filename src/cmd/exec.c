@@ -212,8 +212,9 @@ const struct bk_cmd bk_cmd_exec = {
 		"is killed, or bakeoff is.\n"
 		"\n"
 		"CMD finds BAKEOFF_NAME_URL, _SOCKET, _DATABASE, _USER and _PASSWORD (with --tcp "
-		"also _HOST and _PORT; for stores without a server _PATH), the variables that the "
-		"store's own clients read, and DATABASE_URL for the first SQL store.\n"
+		"also _HOST and _PORT; for stores without a server _PATH), _ID for `bakeoff reset`, "
+		"the variables that the store's own clients read, and DATABASE_URL for the first "
+		"SQL store.\n"
 		"\n"
 		"Exit status: CMD's, 128 + N when signal N ended it; 125 when bakeoff failed, 126 "
 		"when CMD cannot be run, 127 when it is not found.\n",

@@ -96,8 +96,8 @@ static int srv_load(struct bk_cmd_servers *servers, const char *name)
 	return BK_EXIT_OK;
 }
 
-static int srv_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
-		      const char *purpose)
+int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
+			  const char *purpose)
 {
 	struct bk_service_config *c = &servers->config;
 	size_t n = bk_cmd_flag_count(args, "schema"), i;
@@ -129,7 +129,7 @@ int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_arg
 	servers->items = calloc(n + 1, sizeof(*servers->items));
 	if (!servers->items)
 		return bk_cmd_fail("out of memory");
-	status = srv_config(servers, args, purpose);
+	status = bk_cmd_servers_config(servers, args, purpose);
 	for (i = 0; status == BK_EXIT_OK && i < n; i++)
 		status = srv_load(servers, bk_cmd_operand(args, i));
 	n = bk_cmd_flag_count(args, "set");

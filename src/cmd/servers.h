@@ -41,6 +41,9 @@ struct bk_cmd_servers {
  * message. */
 int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
 			 const char *purpose);
+/* The flags alone, for --url. */
+int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
+			  const char *purpose);
 /* All of them, side by side.  After a failure none runs. */
 bk_status bk_cmd_servers_start(struct bk_cmd_servers *servers);
 void bk_cmd_servers_stop(struct bk_cmd_servers *servers);

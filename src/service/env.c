@@ -119,18 +119,38 @@ bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *servi
 	return BK_OK;
 }
 
+bk_status bk_env_put_id(struct bk_service_env *env, const char *backend, const char *id,
+			struct bk_error *err)
+{
+	char name[128];
+
+	env_own_name(name, sizeof(name), backend, "ID");
+	return env_put(env, name, strdup(id), false, err);
+}
+
 bk_status bk_service_env(struct bk_service_env *out, const struct bk_service_run *run,
 			 bool database_url, struct bk_error *err)
 {
 	const char *backend = run->plugin->desc.name;
+	struct bk_service_env env = {NULL, 0};
 	char name[128];
+	bk_status st;
 
-	if (run->service)
-		return bk_env_fill(out, run->service, backend, &run->values, run->mask,
-				   database_url, err);
-	memset(out, 0, sizeof(*out));
-	env_own_name(name, sizeof(name), backend, "PATH");
-	return env_put(out, name, strdup(bk_service_folder(run)), false, err);
+	if (run->service) {
+		st = bk_env_fill(&env, run->service, backend, &run->values, run->mask, database_url,
+				 err);
+	} else {
+		env_own_name(name, sizeof(name), backend, "PATH");
+		st = env_put(&env, name, strdup(bk_service_folder(run)), false, err);
+	}
+	if (st == BK_OK)
+		st = bk_env_put_id(&env, backend, run->id, err);
+	if (st != BK_OK) {
+		bk_service_env_free(&env);
+		return st;
+	}
+	*out = env;
+	return BK_OK;
 }
 
 void bk_service_env_free(struct bk_service_env *env)

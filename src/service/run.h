@@ -92,6 +92,9 @@ bk_status bk_run_furnish(struct bk_service_run *run, struct bk_error *err);
 bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *service,
 		      const char *name, const struct bk_values *values, uint32_t mask,
 		      bool database_url, struct bk_error *err);
+/* BAKEOFF_NAME_ID: for `bakeoff reset` */
+bk_status bk_env_put_id(struct bk_service_env *env, const char *backend, const char *id,
+			struct bk_error *err);
 
 /* ---- load.c */
 /* Run the schema files through the store's own client, against the database `name`. */
