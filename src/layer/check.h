@@ -117,6 +117,13 @@ bk_status bk_check_cursor_enter(struct bk_cursor *c, bool is_list, size_t cap, c
 void bk_check_cursor_end(struct bk_cursor *c, bool is_list, const char *op);
 bool bk_check_any_open(const struct bk_session *s);
 
+bk_status bk_check_walk_open(struct bk_cursor **out, struct bk_session *s, struct bk_slice start,
+			     const struct bk_step *steps, size_t n_steps, uint32_t want,
+			     struct bk_error *err);
+bk_status bk_check_walk_next(struct bk_cursor *c, struct bk_hit *out, size_t cap, size_t *n,
+			     struct bk_error *err);
+void bk_check_walk_close(struct bk_cursor *c);
+
 extern const struct bk_node_ops bk_check_node_ops;
 extern const struct bk_binary_ops bk_check_binary_ops;
 bk_status bk_check_inspect(struct bk_store *store, uint32_t what, const struct bk_sink *sink,
