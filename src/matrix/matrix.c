@@ -124,7 +124,7 @@ static bk_status parse_data(struct bk_matrix *m, const struct bk_yaml *v, struct
 static bk_status parse_fresh(struct bk_matrix *m, const struct bk_yaml *v, struct bk_error *err)
 {
 	static const char *const words[] = {"true", "false", NULL};
-	const char *text;
+	const char *text = "";
 	bk_status st = scalar(&text, m, v, err);
 
 	if (st < 0)
