@@ -80,7 +80,7 @@ static bk_status append_locked(struct bk_session *s, int fd, const char *name, s
 	struct file_index *ix = s->store->index;
 	struct file_key key = file_key(FILE_KEY_ID, id);
 	struct file_entry *e = file_index_find(ix, &key, NULL);
-	uint64_t version = file_store_version(s->store), end;
+	uint64_t version = file_store_version(s->store), end = 0;
 	struct bk_node node = {.doc = tail};
 	bk_status status;
 

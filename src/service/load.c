@@ -25,6 +25,7 @@ static void ld_tail(char *out, size_t cap, int fd, const char *password)
 	char text[2048], *p;
 	off_t end = lseek(fd, 0, SEEK_END), from;
 	ssize_t n;
+	size_t len;
 
 	from = end > 300 ? end - 300 : 0;
 	n = pread(fd, text, sizeof(text) - 1, from);
@@ -38,7 +39,9 @@ static void ld_tail(char *out, size_t cap, int fd, const char *password)
 	p = text;
 	if (from > 0 && strchr(text, '|'))
 		p = strchr(text, '|') + 1;
-	snprintf(out, cap, "%s", p);
+	len = strnlen(p, cap - 1);
+	memcpy(out, p, len);
+	out[len] = '\0';
 }
 
 static bk_status ld_wait(int *status, pid_t pid, int pidfd, const char *file, struct bk_error *err)
