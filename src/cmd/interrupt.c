@@ -1,0 +1,34 @@
+/*
+ * interrupt.c - the one mutable global of the program.
+ */
+#include "cmd/interrupt.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	static const char text[] =
+		"\nbakeoff: ending after the operation under way; once more ends now\n";
+
+	if (interrupted)
+		_exit(128 + number);
+	interrupted = 1;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		return;
+}
+
+const int *bk_interrupt_watch(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return (const int *)&interrupted;
+}

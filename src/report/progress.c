@@ -1,0 +1,142 @@
+/*
+ * progress.c - the line of a run.
+ *
+ * tick() comes from the run's own thread while the main one may print: stdio locks each call, and
+ * each line is one call.
+ */
+#include "report/progress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DIM   "\033[2m"
+#define RED   "\033[31m"
+#define PLAIN "\033[0m"
+#define CLEAR "\r\033[K"
+
+void bk_progress_init(struct bk_progress *p, FILE *out, bool quiet, bool no_colour)
+{
+	const char *env = getenv("NO_COLOR"), *term = getenv("TERM");
+	struct winsize size;
+
+	memset(p, 0, sizeof(*p));
+	p->out = out;
+	p->quiet = quiet;
+	p->terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+	p->colour = p->terminal && !no_colour && !(env && *env);
+	p->width = 100;
+	if (p->terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		p->width = size.ws_col;
+}
+
+static const char *colour(const struct bk_progress *p, const char *code)
+{
+	return p->colour ? code : "";
+}
+
+/* "3:07" or "1:02:09" */
+static void duration(char out[24], double seconds)
+{
+	unsigned long s = (unsigned long)(seconds + 0.5);
+
+	if (s >= 3600)
+		snprintf(out, 24, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+	else
+		snprintf(out, 24, "%lu:%02lu", s / 60, s % 60);
+}
+
+static void began(void *ctx, int64_t run, const struct bk_matrix *matrix, uint32_t trials)
+{
+	struct bk_progress *p = ctx;
+
+	p->total = trials;
+	if (!p->quiet)
+		fprintf(p->out,
+			"run %" PRId64 ": %s, %zu cells x %" PRIu32 " rounds, seed %" PRIu64 "\n",
+			run, matrix->name, matrix->cell_count, matrix->rounds, matrix->seed);
+}
+
+static void tick(void *ctx, const struct bk_run_trial *t)
+{
+	struct bk_progress *p = ctx;
+	char line[512], rate[48] = "", left[24] = "", goal[48] = "";
+	int n;
+
+	if (p->quiet || !p->terminal)
+		return;
+	if (t->done && t->phase_seconds > 0.5) {
+		char figure[BK_FIGURE_MAX];
+
+		bk_figure_format(figure, (double)t->done / t->phase_seconds, "1/s");
+		snprintf(rate, sizeof(rate), " %s", figure);
+	}
+	if (t->goal)
+		snprintf(goal, sizeof(goal), " %" PRIu64 "/%" PRIu64, t->done, t->goal);
+	if (p->finished)
+		duration(left, t->run_seconds / p->finished * (t->total - p->finished));
+	n = snprintf(line, sizeof(line),
+		     "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %s  %s%s%s%s%s", t->position,
+		     t->total, t->round, t->cell->name, t->phase, goal, rate,
+		     left[0] ? "  left " : "", left);
+	if (n >= p->width)
+		line[p->width - 1] = '\0';
+	fprintf(p->out, CLEAR "%s%s%s", colour(p, DIM), line, colour(p, PLAIN));
+	fflush(p->out);
+	p->line_open = true;
+}
+
+void bk_progress_end(struct bk_progress *p)
+{
+	if (p->line_open)
+		fputs(CLEAR, p->out);
+	p->line_open = false;
+	fflush(p->out);
+}
+
+static void finished(void *ctx, const struct bk_run_verdict *v)
+{
+	struct bk_progress *p = ctx;
+	const struct bk_run_trial *t = v->trial;
+	bool ok = strcmp(v->status, "ok") == 0;
+	char figure[BK_FIGURE_MAX] = "";
+
+	p->finished++;
+	if (p->quiet && ok)
+		return;
+	if (v->metric)
+		bk_figure_format(figure, v->value, v->unit);
+	flockfile(p->out);
+	bk_progress_end(p);
+	if (ok)
+		fprintf(p->out, "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %-58s %10s\n",
+			t->position, t->total, t->round, t->cell->name, figure);
+	else
+		fprintf(p->out, "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %s  %s%s%s: %s\n",
+			t->position, t->total, t->round, t->cell->name, colour(p, RED), v->status,
+			colour(p, PLAIN), v->error);
+	funlockfile(p->out);
+}
+
+static void message(void *ctx, const char *text)
+{
+	struct bk_progress *p = ctx;
+
+	flockfile(p->out);
+	bk_progress_end(p);
+	fprintf(p->out, "bakeoff: %s\n", text);
+	funlockfile(p->out);
+}
+
+struct bk_run_events bk_progress_events(struct bk_progress *progress)
+{
+	return (struct bk_run_events){
+		.ctx = progress,
+		.began = began,
+		.tick = tick,
+		.finished = finished,
+		.message = message,
+	};
+}
