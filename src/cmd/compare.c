@@ -1,0 +1,67 @@
+/*
+ * compare.c - `bakeoff compare`: one run, its variants side by side.
+ */
+#include "report/compare.h"
+#include "cmd/cmd.h"
+
+#include <bakeoff/backend_util.h>
+
+static int compare_exec(const struct bk_cmd_args *args)
+{
+	struct bk_error err = bk_error_init();
+	const char *format_name = bk_cmd_flag(args, "format");
+	const char *which = bk_cmd_operand_count(args) ? bk_cmd_operand(args, 0) : "";
+	enum bk_format format = BK_FORMAT_TABLE;
+	struct bk_results *results;
+	struct bk_comparison c;
+	int64_t run;
+	bk_status st;
+
+	if (format_name && !bk_format_parse(&format, format_name))
+		return bk_cmd_usage("--format %s: write table, md, csv or json", format_name);
+	if (bk_results_open(&results, bk_results_path(bk_cmd_flag(args, "results")), false, &err) <
+	    0)
+		return bk_cmd_usage("%s", err.message);
+	st = bk_results_run_find(&run, results, which, &err);
+	if (st >= 0)
+		st = bk_comparison_load(&c, results, run, bk_cmd_flag(args, "reference"),
+					bk_cmd_flag(args, "metrics"), &err);
+	if (st >= 0) {
+		bk_comparison_print(stdout, &c, format);
+		bk_comparison_free(&c);
+	}
+	bk_results_close(results);
+	return st < 0 ? bk_cmd_usage("%s", err.message) : BK_EXIT_OK;
+}
+
+static const struct bk_flag flags[] = {
+	{.name = "reference", .arg = "VARIANT", .help = "what the others are held against"},
+	{.name = "metrics",
+	 .arg = "NAME,...",
+	 .help = "these instead of each scenario's primary one; all: every one"},
+	{.name = "format", .arg = "table|md|csv|json", .help = "table by default"},
+	{.name = "results",
+	 .arg = "FILE",
+	 .help = "the results file (default $BAKEOFF_RESULTS, then bakeoff.db)"},
+	{0},
+};
+
+const struct bk_cmd bk_cmd_compare = {
+	.name = "compare",
+	.operands = "[RUN]",
+	.summary = "compare the variants of a run",
+	.details =
+		"RUN is a number that `bakeoff runs` lists; the last run by default.\n"
+		"\n"
+		"Cases down, variants across: the median of the rounds with its range, and the "
+		"ratio to the reference.  What was emulated, looped or failed is marked beside the "
+		"number.\n"
+		"\n"
+		"Examples:\n"
+		"  bakeoff compare\n"
+		"  bakeoff compare 3 --reference leveldb --format md\n"
+		"  bakeoff compare --metrics time_to_first,nodes.touched,round_trips\n",
+	.flags = flags,
+	.operands_max = 1,
+	.exec = compare_exec,
+};

@@ -1,0 +1,347 @@
+/*
+ * compare_print.c - a comparison as text, Markdown, CSV or JSON: the same figures in each.
+ */
+#include "report/compare.h"
+#include "report/progress.h"
+
+#include "util/buf.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Text ------------------------------------------------------------------------------ */
+
+/* "12.3 ms (11.9 .. 12.8) x2.41 L" */
+static void cell_text(struct bk_buf *buf, const struct bk_comparison_row *row,
+		      const struct bk_comparison_cell *cell)
+{
+	char median[BK_FIGURE_MAX], min[BK_FIGURE_MAX], max[BK_FIGURE_MAX], ratio[BK_FIGURE_MAX];
+
+	if (!cell->present) {
+		bk_buf_puts(buf, "-");
+		return;
+	}
+	if (cell->summary.n == 0) {
+		bk_buf_puts(buf, cell->failed ? cell->status : "-");
+		return;
+	}
+	bk_figure_format(median, cell->summary.median, row->unit);
+	bk_buf_puts(buf, median);
+	if (cell->summary.n > 1) {
+		bk_figure_format(min, cell->summary.min, row->unit);
+		bk_figure_format(max, cell->summary.max, row->unit);
+		bk_buf_putf(buf, " (%s..%s)", min, max);
+	}
+	if (!isnan(cell->ratio)) {
+		bk_figure_format(ratio, cell->ratio, "ratio");
+		bk_buf_putf(buf, " x%s", ratio);
+	}
+	if (cell->marks && cell->marks[0])
+		bk_buf_puts(buf, cell->marks[0] == 'l' ? " L" : " E");
+	if (cell->failed)
+		bk_buf_putf(buf, " !%" PRIu32, cell->failed);
+}
+
+static void print_head(FILE *out, const struct bk_comparison *c, const char *bullet)
+{
+	json_t *host = json_loads(c->host, 0, NULL), *wake = json_object_get(host, "wakeup_ns");
+	const char *cpu = json_string_value(json_object_get(host, "cpu"));
+	json_t *data = json_object_get(host, "data");
+	const char *fs = json_string_value(json_object_get(data, "filesystem"));
+	size_t i;
+
+	fprintf(out,
+		"%sRun %" PRId64 ": %s, started %s, %s, %" PRIu32
+		" rounds, durability %s, seed %s%s%s\n",
+		bullet, c->run, c->matrix, c->started, c->status, c->rounds, c->durability, c->seed,
+		c->note ? "; " : "", c->note ? c->note : "");
+	fprintf(out, "%sHost: %s, %" JSON_INTEGER_FORMAT " cores allowed, data on %s", bullet,
+		cpu ? cpu : "unknown CPU",
+		json_integer_value(json_object_get(host, "cores_allowed")), fs ? fs : "?");
+	if (wake)
+		fprintf(out, "; waking a process costs %.1f us a round trip, %.1f us on one core",
+			json_number_value(json_object_get(wake, "free")) / 1e3,
+			json_number_value(json_object_get(wake, "pinned")) / 1e3);
+	fputc('\n', out);
+	for (i = 0; i < c->variant_count; i++)
+		fprintf(out, "%s%s = %s%s\n", bullet, c->variants[i].name, c->variants[i].product,
+			i == c->reference ? "  (reference)" : "");
+	json_decref(host);
+}
+
+static bool any_cell(const struct bk_comparison *c,
+		     bool (*test)(const struct bk_comparison_cell *cell))
+{
+	size_t i, k;
+
+	for (i = 0; i < c->row_count; i++) {
+		for (k = 0; k < c->variant_count; k++) {
+			if (test(&c->rows[i].cells[k]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_looped(const struct bk_comparison_cell *cell)
+{
+	return cell->present && cell->marks && cell->marks[0] == 'l';
+}
+
+static bool is_emulated(const struct bk_comparison_cell *cell)
+{
+	return cell->present && cell->marks && cell->marks[0] == 'e';
+}
+
+static bool has_failed(const struct bk_comparison_cell *cell)
+{
+	return cell->present && cell->failed;
+}
+
+static void print_failures(FILE *out, const struct bk_comparison *c, const char *bullet)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->row_count; i++) {
+		for (k = 0; k < c->variant_count; k++) {
+			const struct bk_comparison_cell *cell = &c->rows[i].cells[k];
+
+			if (has_failed(cell))
+				fprintf(out,
+					"%s%s/%s: %s in %" PRIu32 " of %" PRIu32 " rounds: %s\n",
+					bullet, c->variants[k].name, c->rows[i].kase, cell->status,
+					cell->failed, c->rounds, cell->error);
+		}
+	}
+}
+
+static void print_notes(FILE *out, const struct bk_comparison *c, const char *bullet)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->row_count; i++) {
+		for (k = 0; k < c->variant_count; k++) {
+			const struct bk_comparison_cell *cell = &c->rows[i].cells[k];
+
+			if (cell->present && cell->note)
+				fprintf(out, "%s%s/%s: %s\n", bullet, c->variants[k].name,
+					c->rows[i].kase, cell->note);
+		}
+	}
+}
+
+static void print_foot(FILE *out, const struct bk_comparison *c, const char *bullet)
+{
+	fprintf(out,
+		"%sMedian of the rounds (smallest..largest), x ratio to %s (median of the rounds' "
+		"ratios).  Ratios say what was measured, not yet what can be concluded.\n",
+		bullet, c->variant_count ? c->variants[c->reference].name : "?");
+	if (any_cell(c, is_looped))
+		fprintf(out, "%sL: the store cannot do it; bakeoff made it of single calls.\n",
+			bullet);
+	if (any_cell(c, is_emulated))
+		fprintf(out, "%sE: the engine cannot do it; the backend made it up.\n", bullet);
+	if (any_cell(c, has_failed))
+		fprintf(out, "%s!n: n trials failed, which are left out of the figures:\n", bullet);
+	print_failures(out, c, bullet);
+	print_notes(out, c, bullet);
+}
+
+static void pad(FILE *out, const char *text, size_t width, bool right)
+{
+	size_t len = strlen(text);
+
+	fprintf(out, "%*s%s", right && len < width ? (int)(width - len) : 0, "", text);
+	if (!right && len < width)
+		fprintf(out, "%*s", (int)(width - len), "");
+}
+
+/* Column 0 is the case, 1 the metric, the others the variants. */
+static char **make_texts(const struct bk_comparison *c, size_t columns)
+{
+	char **texts = calloc((c->row_count + 1) * columns, sizeof(*texts));
+	size_t i, k;
+
+	for (i = 0; texts && i <= c->row_count; i++) {
+		for (k = 0; k < columns; k++) {
+			struct bk_buf buf = BK_BUF_INIT;
+			const struct bk_comparison_row *row = i ? &c->rows[i - 1] : NULL;
+
+			if (k == 0)
+				bk_buf_puts(&buf, row ? row->kase : "case");
+			else if (k == 1)
+				bk_buf_puts(&buf, row ? row->metric : "metric");
+			else if (!row)
+				bk_buf_puts(&buf, c->variants[k - 2].name);
+			else
+				cell_text(&buf, row, &row->cells[k - 2]);
+			texts[i * columns + k] = bk_buf_steal(&buf);
+		}
+	}
+	return texts;
+}
+
+static void print_table(FILE *out, const struct bk_comparison *c, bool markdown)
+{
+	size_t columns = c->variant_count + 2, i, k, *width = calloc(columns, sizeof(*width));
+	char **texts = make_texts(c, columns);
+
+	for (i = 0; texts && width && i < (c->row_count + 1) * columns; i++) {
+		size_t len = strlen(texts[i] ? texts[i] : "");
+
+		if (len > width[i % columns])
+			width[i % columns] = len;
+	}
+	print_head(out, c, markdown ? "- " : "");
+	fputc('\n', out);
+	for (i = 0; texts && width && i <= c->row_count; i++) {
+		for (k = 0; k < columns; k++) {
+			fputs(markdown ? (k ? " | " : "| ") : (k ? "  " : ""), out);
+			pad(out, texts[i * columns + k] ? texts[i * columns + k] : "", width[k],
+			    k > 1);
+		}
+		fputs(markdown ? " |\n" : "\n", out);
+		for (k = 0; markdown && i == 0 && k < columns; k++)
+			fprintf(out, "%s%s%s", k ? " " : "| ", k > 1 ? "---: |" : "--- |",
+				k + 1 == columns ? "\n" : "");
+	}
+	fputc('\n', out);
+	print_foot(out, c, markdown ? "- " : "");
+	for (i = 0; texts && i < (c->row_count + 1) * columns; i++)
+		free(texts[i]);
+	free(texts);
+	free(width);
+}
+
+/* ---- Data ---------------------------------------------------------------------------------- */
+
+static void csv_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void csv_number(FILE *out, double value)
+{
+	if (!isnan(value))
+		fprintf(out, "%.9g", value);
+}
+
+static void print_csv(FILE *out, const struct bk_comparison *c)
+{
+	size_t i, k;
+
+	fputs("case,metric,unit,variant,rounds_ok,rounds_failed,median,min,max,ratio,reference,marks,"
+	      "error\n",
+	      out);
+	for (i = 0; i < c->row_count; i++) {
+		const struct bk_comparison_row *row = &c->rows[i];
+
+		for (k = 0; k < c->variant_count; k++) {
+			const struct bk_comparison_cell *cell = &row->cells[k];
+
+			if (!cell->present)
+				continue;
+			csv_text(out, row->kase);
+			fprintf(out, ",%s,%s,%s,%zu,%" PRIu32 ",", row->metric, row->unit,
+				c->variants[k].name, cell->summary.n, cell->failed);
+			csv_number(out, cell->summary.median);
+			fputc(',', out);
+			csv_number(out, cell->summary.min);
+			fputc(',', out);
+			csv_number(out, cell->summary.max);
+			fputc(',', out);
+			csv_number(out, cell->ratio);
+			fprintf(out, ",%s,%s,", c->variants[c->reference].name, cell->marks);
+			csv_text(out, cell->error ? cell->error : "");
+			fputc('\n', out);
+		}
+	}
+}
+
+static json_t *number(double value)
+{
+	return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *cell_json(const struct bk_comparison *c, const struct bk_comparison_cell *cell)
+{
+	json_t *values = json_array(), *o = json_object();
+	uint32_t r;
+
+	for (r = 0; r < c->rounds; r++)
+		json_array_append_new(values, number(cell->by_round[r]));
+	json_object_set_new(o, "median", number(cell->summary.median));
+	json_object_set_new(o, "min", number(cell->summary.min));
+	json_object_set_new(o, "max", number(cell->summary.max));
+	json_object_set_new(o, "ratio", number(cell->ratio));
+	json_object_set_new(o, "rounds_ok", json_integer((json_int_t)cell->summary.n));
+	json_object_set_new(o, "rounds_failed", json_integer(cell->failed));
+	json_object_set_new(o, "marks", json_string(cell->marks));
+	json_object_set_new(o, "error", cell->error ? json_string(cell->error) : json_null());
+	json_object_set_new(o, "by_round", values);
+	return o;
+}
+
+static void print_json(FILE *out, const struct bk_comparison *c)
+{
+	json_t *root = json_object(), *variants = json_object(), *rows = json_array();
+	size_t i, k;
+
+	for (i = 0; i < c->variant_count; i++)
+		json_object_set_new(variants, c->variants[i].name,
+				    json_string(c->variants[i].product));
+	for (i = 0; i < c->row_count; i++) {
+		const struct bk_comparison_row *row = &c->rows[i];
+		json_t *o =
+			json_pack("{s:s, s:s, s:s, s:b}", "case", row->kase, "metric", row->metric,
+				  "unit", row->unit, "higher_is_better", row->higher_is_better);
+		json_t *cells = json_object();
+
+		for (k = 0; k < c->variant_count; k++) {
+			if (row->cells[k].present)
+				json_object_set_new(cells, c->variants[k].name,
+						    cell_json(c, &row->cells[k]));
+		}
+		json_object_set_new(o, "variants", cells);
+		json_array_append_new(rows, o);
+	}
+	json_object_set_new(root, "run", json_integer(c->run));
+	json_object_set_new(root, "matrix", json_string(c->matrix));
+	json_object_set_new(root, "status", json_string(c->status));
+	json_object_set_new(root, "durability", json_string(c->durability));
+	json_object_set_new(root, "rounds", json_integer(c->rounds));
+	json_object_set_new(root, "reference",
+			    c->variant_count ? json_string(c->variants[c->reference].name)
+					     : json_null());
+	json_object_set_new(root, "host", json_loads(c->host, 0, NULL));
+	json_object_set_new(root, "variants", variants);
+	json_object_set_new(root, "rows", rows);
+	json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	fputc('\n', out);
+	json_decref(root);
+}
+
+void bk_comparison_print(FILE *out, const struct bk_comparison *c, enum bk_format format)
+{
+	switch (format) {
+	case BK_FORMAT_CSV:
+		print_csv(out, c);
+		break;
+	case BK_FORMAT_JSON:
+		print_json(out, c);
+		break;
+	case BK_FORMAT_MARKDOWN:
+	case BK_FORMAT_TABLE:
+		print_table(out, c, format == BK_FORMAT_MARKDOWN);
+		break;
+	}
+}
