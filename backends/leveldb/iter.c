@@ -1,0 +1,164 @@
+/*
+ * iter.c - a range in key order: the database's entries with a transaction's own laid over them.
+ *
+ * Without an overlay it is LevelDB's iterator and a bound, and costs no more.
+ */
+#include "ldb.h"
+
+#define STRIDE_MAX 8u
+#define IDLE_MAX   64u /* finds between two attempts at stepping */
+
+static bool in_bound(const struct ldb_iter *i, struct bk_slice key)
+{
+	return key.len >= i->bound.len && memcmp(key.data, i->bound.data, i->bound.len) == 0;
+}
+
+static void load_db(struct ldb_iter *i)
+{
+	i->db_valid = leveldb_iter_valid(i->it) != 0;
+	if (!i->db_valid)
+		return;
+	i->db_key.data = leveldb_iter_key(i->it, &i->db_key.len);
+	i->db_valid = in_bound(i, i->db_key);
+}
+
+static void step_db(struct ldb_iter *i)
+{
+	leveldb_iter_next(i->it);
+	load_db(i);
+}
+
+static void stand_on_db(struct ldb_iter *i)
+{
+	i->from_overlay = false;
+	i->valid = true;
+	i->key = i->db_key;
+	i->value.data = leveldb_iter_value(i->it, &i->value.len);
+}
+
+/* Finds the smaller of the two places, past what the overlay has deleted. */
+static void settle(struct ldb_iter *i)
+{
+	for (;;) {
+		struct ldb_entry *e = i->entry;
+		int c;
+
+		if (e && !in_bound(i, e->key))
+			e = NULL;
+		if (!e) {
+			i->valid = false;
+			if (i->db_valid)
+				stand_on_db(i);
+			return;
+		}
+		c = i->db_valid ? bk_slice_cmp(i->db_key, e->key) : 1;
+		if (c < 0) {
+			stand_on_db(i);
+			return;
+		}
+		if (e->state == LDB_ENTRY_PUT) {
+			i->from_overlay = true;
+			i->valid = true;
+			i->key = e->key;
+			i->value = e->value;
+			return;
+		}
+		i->entry = e->next[0];
+		if (e->state == LDB_ENTRY_DELETE && c == 0)
+			step_db(i);
+	}
+}
+
+void ldb_iter_init(struct ldb_iter *i, struct ldb_view view)
+{
+	memset(i, 0, sizeof(*i));
+	i->view = view;
+	i->stride = STRIDE_MAX;
+}
+
+void ldb_iter_free(struct ldb_iter *i)
+{
+	if (i->it)
+		leveldb_iter_destroy(i->it);
+	ldb_buf_free(&i->bound);
+	i->it = NULL;
+	i->valid = false;
+}
+
+void ldb_iter_seek(struct ldb_iter *i, struct bk_slice key, size_t bound)
+{
+	if (!i->it)
+		i->it = leveldb_create_iterator(i->view.db, i->view.ro);
+	ldb_buf_reset(&i->bound);
+	ldb_buf_add(&i->bound, key.data, bound);
+	i->valid = false;
+	if (i->bound.failed)
+		return;
+	leveldb_iter_seek(i->it, key.data, key.len);
+	load_db(i);
+	i->entry = i->view.overlay ? ldb_overlay_seek(i->view.overlay, key) : NULL;
+	settle(i);
+}
+
+void ldb_iter_next(struct ldb_iter *i)
+{
+	if (i->from_overlay) {
+		if (i->db_valid && bk_slice_eq(i->db_key, i->entry->key))
+			step_db(i);
+		i->entry = i->entry->next[0];
+	} else {
+		step_db(i);
+	}
+	settle(i);
+}
+
+/* A step costs a tenth of a seek, and where a page of targets lies close together a few steps
+ * reach the next one.  Where they do not, stepping is given up and tried again now and then. */
+static int step_towards(struct ldb_iter *i, struct bk_slice key)
+{
+	uint32_t n;
+	int c;
+
+	if (!i->valid || i->bound.len != 1)
+		return 1;
+	c = bk_slice_cmp(i->key, key);
+	if (c >= 0)
+		return c;
+	if (i->stride == 0 && ++i->idle < IDLE_MAX)
+		return 1;
+	if (i->stride == 0) {
+		i->idle = 0;
+		i->stride = 4;
+	}
+	for (n = 0; n < i->stride; n++) {
+		ldb_iter_next(i);
+		if (!i->valid)
+			return 1;
+		c = bk_slice_cmp(i->key, key);
+		if (c == 0)
+			i->stride = STRIDE_MAX;
+		if (c >= 0)
+			return c;
+	}
+	i->stride /= 2;
+	return 1;
+}
+
+bool ldb_iter_find(struct ldb_iter *i, struct bk_slice key)
+{
+	if (step_towards(i, key) == 0)
+		return true;
+	ldb_iter_seek(i, key, 1);
+	return i->valid && bk_slice_eq(i->key, key);
+}
+
+bk_status ldb_iter_status(struct ldb_iter *i, const struct bk_store *store, struct bk_error *err)
+{
+	char *text = NULL;
+
+	if (i->bound.failed)
+		return ldb_nomem(err);
+	if (i->it)
+		leveldb_iter_get_error(i->it, &text);
+	return text ? ldb_error(err, text, "read", store->db_folder) : BK_OK;
+}
