@@ -131,6 +131,16 @@ bool ldb_absent_surely(struct ldb_absent *a, uint64_t hash)
 	return true;
 }
 
+void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash)
+{
+	uint32_t i;
+
+	if (!atomic_load_explicit(&a->complete, memory_order_relaxed))
+		return;
+	for (i = atomic_load_explicit(&a->layers, memory_order_acquire); i-- > 0;)
+		__builtin_prefetch((const void *)&a->bits[i][place_of(hash, a->blocks[i]).word[0]]);
+}
+
 uint64_t ldb_absent_bytes(const struct ldb_absent *a)
 {
 	uint64_t bytes = 0;

@@ -65,7 +65,7 @@ bk_status ldb_apply_append(struct bk_session *s, struct bk_slice id, struct bk_s
 	if (!ldb_links_add(&s->links, links, link_count))
 		return ldb_nomem(err);
 	ldb_links_sort(&s->links);
-	found = ldb_look_node(s, &v, id, err);
+	found = ldb_look_node(s, &v, id, ldb_hash(LDB_KEY_NODE, id), err);
 	if (found < 0)
 		return (bk_status)found;
 	if (!found)

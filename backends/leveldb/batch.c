@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define AHEAD 8u
+
 struct seen_slot {
 	uint32_t node; /* index + 1; 0: empty */
 	uint32_t hash;
@@ -56,9 +58,9 @@ void ldb_seen_free(struct ldb_seen *seen)
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
-static struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag, struct bk_slice name)
+static struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag, struct bk_slice name,
+				   uint64_t hash)
 {
-	uint64_t hash = ldb_hash(tag, name);
 	struct seen_slot *slots = seen->slots + (tag == LDB_KEY_PATH ? seen->mask + 1 : 0);
 	size_t at;
 
@@ -73,31 +75,49 @@ static struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag, struct
 	return &slots[at];
 }
 
-bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id)
+bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash)
 {
-	return seen_slot(seen, LDB_KEY_NODE, id)->node != 0;
+	return seen_slot(seen, LDB_KEY_NODE, id, hash)->node != 0;
 }
 
-bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path)
+bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path, uint64_t hash)
 {
-	return seen_slot(seen, LDB_KEY_PATH, path)->node != 0;
+	return seen_slot(seen, LDB_KEY_PATH, path, hash)->node != 0;
 }
 
-static void seen_add(struct ldb_seen *seen, size_t at)
+static void seen_add(struct ldb_seen *seen, size_t at, struct ldb_hashes hashes)
 {
-	seen_slot(seen, LDB_KEY_NODE, seen->nodes[at].id)->node = (uint32_t)at + 1;
-	seen_slot(seen, LDB_KEY_PATH, seen->nodes[at].path)->node = (uint32_t)at + 1;
+	const struct bk_node *node = &seen->nodes[at];
+
+	seen_slot(seen, LDB_KEY_NODE, node->id, hashes.id)->node = (uint32_t)at + 1;
+	seen_slot(seen, LDB_KEY_PATH, node->path, hashes.path)->node = (uint32_t)at + 1;
+}
+
+/* Hashes are computed a few nodes ahead, so that the filter's memory is there when it is asked. */
+static struct ldb_hashes look_ahead(struct bk_session *s, const struct bk_node *node)
+{
+	struct ldb_hashes hashes = ldb_hashes_of(node);
+
+	ldb_absent_prefetch(&s->store->absent, hashes.id);
+	ldb_absent_prefetch(&s->store->absent, hashes.path);
+	return hashes;
 }
 
 static bk_status put_each(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			  uint32_t mode, bool *repeats, struct bk_error *err)
 {
+	struct ldb_hashes ahead[AHEAD], hashes;
 	char text[LDB_NAME_TEXT];
 	bk_status status = BK_OK;
 	size_t i;
 
+	for (i = 0; i < n && i < AHEAD; i++)
+		ahead[i] = look_ahead(s, &nodes[i]);
 	for (i = 0; i < n && status == BK_OK; i++) {
-		if (s->seen && ldb_seen_id(s->seen, nodes[i].id)) {
+		hashes = ahead[i % AHEAD];
+		if (i + AHEAD < n)
+			ahead[i % AHEAD] = look_ahead(s, &nodes[i + AHEAD]);
+		if (s->seen && ldb_seen_id(s->seen, nodes[i].id, hashes.id)) {
 			if (mode & BK_PUT_REPLACE) {
 				*repeats = true;
 				return BK_OK;
@@ -105,12 +125,12 @@ static bk_status put_each(struct bk_session *s, const struct bk_node *nodes, siz
 			status = bk_fail(err, BK_EXISTS, 0, "id '%s' is taken",
 					 ldb_name(text, nodes[i].id));
 		} else {
-			status = ldb_apply_put(s, &nodes[i], mode, err);
+			status = ldb_apply_put(s, &nodes[i], hashes, mode, err);
 		}
 		if (status != BK_OK)
 			err->item = i;
 		else if (s->seen)
-			seen_add(s->seen, i);
+			seen_add(s->seen, i, hashes);
 	}
 	return status;
 }
@@ -154,7 +174,7 @@ bk_status ldb_node_put_many(struct bk_session *s, const struct bk_node *nodes, s
 			return status;
 		}
 		if (!locks.whole)
-			ldb_locks_for_put(&locks, &nodes[i], mode);
+			ldb_locks_for_put(&locks, &nodes[i], ldb_hashes_of(&nodes[i]), mode);
 	}
 	status = ldb_change_begin(s, &locks, err);
 	if (status != BK_OK)

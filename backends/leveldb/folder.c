@@ -268,7 +268,7 @@ static void remove_half(const char *half)
 
 bk_status ldb_folder_make(const struct bk_store *store, struct bk_error *err)
 {
-	bool parent_made, inherited = false;
+	bool parent_made = false, inherited = false;
 	enum ldb_place place;
 	char *half = NULL;
 	bk_status status = ldb_folder_look(&place, store, err);

@@ -35,72 +35,78 @@ static void add_sized(struct ldb_buf *b, struct bk_slice s)
 	ldb_buf_add(b, s.data, s.len);
 }
 
-static bool take_number(struct bk_slice *rest, uint64_t *out)
+/* What is left to read.  Once something did not fit, `bad` stays and nothing more is taken. */
+struct reader {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static uint64_t take_long_number(struct reader *r)
 {
-	const uint8_t *p = rest->data;
 	uint64_t v = 0;
-	size_t i;
+	unsigned shift;
 
-	for (i = 0; i < rest->len && i < 10; i++) {
-		v |= (uint64_t)(p[i] & 0x7f) << 7 * i;
-		if (!(p[i] & 0x80)) {
-			*rest = bk_slice_of(p + i + 1, rest->len - i - 1);
-			*out = v;
-			return true;
-		}
+	for (shift = 0; r->p < r->end && shift < 64; shift += 7) {
+		v |= (uint64_t)(*r->p & 0x7f) << shift;
+		if (!(*r->p++ & 0x80))
+			return v;
 	}
-	return false;
+	r->bad = true;
+	return 0;
 }
 
-static bool take_bytes(struct bk_slice *rest, uint64_t len, struct bk_slice *out)
+static inline uint64_t take_number(struct reader *r)
 {
-	const char *p = rest->data;
-
-	if (len > rest->len)
-		return false;
-	*out = bk_slice_of(p, (size_t)len);
-	*rest = bk_slice_of(p + len, rest->len - (size_t)len);
-	return true;
+	if (r->p < r->end && !(*r->p & 0x80))
+		return *r->p++;
+	return take_long_number(r);
 }
 
-static bool take_sized(struct bk_slice *rest, struct bk_slice *out)
+static inline struct bk_slice take_sized(struct reader *r)
 {
-	uint64_t len;
+	uint64_t len = take_number(r);
+	const uint8_t *p = r->p;
 
-	return take_number(rest, &len) && take_bytes(rest, len, out);
+	if (len > (uint64_t)(r->end - p)) {
+		r->bad = true;
+		len = 0;
+	}
+	r->p = p + len;
+	return bk_slice_of(p, (size_t)len);
 }
 
 bool ldb_head_read(struct ldb_head *out, struct bk_slice value)
 {
-	const uint8_t *p = value.data;
-	uint64_t n, count;
-	int i;
+	struct reader r = {value.data, (const uint8_t *)value.data + value.len, false};
+	uint64_t n;
 
-	if (value.len < 9 || (p[0] & ~(LDB_HEAD_SEGMENTS | LDB_HEAD_SPREAD)))
+	if (value.len < 9 || (r.p[0] & ~(LDB_HEAD_SEGMENTS | LDB_HEAD_SPREAD)))
 		return false;
-	memset(out, 0, sizeof(*out));
-	out->flags = p[0];
-	for (i = 8; i >= 1; i--)
-		out->version = out->version << 8 | p[i];
-	value = bk_slice_of(p + 9, value.len - 9);
-	if (!take_sized(&value, &out->parent) || !take_sized(&value, &out->path) ||
-	    !take_number(&value, &out->doc_len))
+	out->flags = r.p[0];
+	out->version = (uint64_t)r.p[1] | (uint64_t)r.p[2] << 8 | (uint64_t)r.p[3] << 16 |
+		       (uint64_t)r.p[4] << 24 | (uint64_t)r.p[5] << 32 | (uint64_t)r.p[6] << 40 |
+		       (uint64_t)r.p[7] << 48 | (uint64_t)r.p[8] << 56;
+	r.p += 9;
+	out->parent = take_sized(&r);
+	out->path = take_sized(&r);
+	out->doc_len = take_number(&r);
+	n = out->flags & LDB_HEAD_SEGMENTS ? take_number(&r) : 0;
+	if (n > UINT32_MAX)
 		return false;
-	if (out->flags & LDB_HEAD_SEGMENTS) {
-		if (!take_number(&value, &n) || n > UINT32_MAX)
-			return false;
-		out->segments = (uint32_t)n;
-	}
+	out->segments = (uint32_t)n;
+	out->links = bk_slice_of(NULL, 0);
+	n = 0;
 	if (!(out->flags & LDB_HEAD_SPREAD)) {
-		if (!take_number(&value, &count) || !take_sized(&value, &out->links) ||
-		    count > out->links.len)
+		n = take_number(&r);
+		out->links = take_sized(&r);
+		if (n > out->links.len)
 			return false;
-		out->link_count = (size_t)count;
 	}
-	if (out->flags & LDB_HEAD_SEGMENTS)
-		return value.len == 0;
-	out->doc = value;
-	return value.len == out->doc_len;
+	out->link_count = (size_t)n;
+	out->doc = bk_slice_of(r.p, (size_t)(r.end - r.p));
+	if (r.bad)
+		return false;
+	return out->doc.len == (out->flags & LDB_HEAD_SEGMENTS ? 0 : out->doc_len);
 }
 
 void ldb_head_write(struct ldb_buf *b, const struct ldb_head *h)
@@ -131,9 +137,16 @@ void ldb_head_add_link(struct ldb_buf *b, const struct bk_link *link)
 	add_sized(b, link->target);
 }
 
-bool ldb_head_take_link(struct bk_slice *rest, struct bk_link *out)
+bool ldb_head_links(const struct ldb_head *h, struct bk_link *out)
 {
-	return take_sized(rest, &out->rel) && take_sized(rest, &out->target);
+	struct reader r = {h->links.data, (const uint8_t *)h->links.data + h->links.len, false};
+	size_t i;
+
+	for (i = 0; i < h->link_count; i++) {
+		out[i].rel = take_sized(&r);
+		out[i].target = take_sized(&r);
+	}
+	return !r.bad && r.p == r.end;
 }
 
 bk_status ldb_head_corrupt(struct bk_error *err, struct bk_slice id)

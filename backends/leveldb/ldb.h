@@ -87,6 +87,7 @@ void ldb_absent_free(struct ldb_absent *a);
 void ldb_absent_restart(struct ldb_absent *a, bool store_is_empty);
 void ldb_absent_add(struct ldb_absent *a, uint64_t hash);
 bool ldb_absent_surely(struct ldb_absent *a, uint64_t hash);
+void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash); /* it will be asked about soon */
 uint64_t ldb_absent_bytes(const struct ldb_absent *a);
 
 /* ---- lock.c: stripes ---------------------------------------------------------- */
@@ -115,6 +116,9 @@ static inline void ldb_locks_init(struct ldb_locks *locks)
 	locks->whole = false;
 	locks->held = false;
 }
+struct ldb_hashes { /* of a node's names; computed once a put */
+	uint64_t id, path;
+};
 uint64_t ldb_hash(char kind, struct bk_slice name); /* kind: 'n' for ids, 'p' for paths */
 bool ldb_stripes_init(struct bk_store *store);
 void ldb_stripes_free(struct bk_store *store);
@@ -274,7 +278,8 @@ struct ldb_head {
 bool ldb_head_read(struct ldb_head *out, struct bk_slice value);
 void ldb_head_write(struct ldb_buf *b, const struct ldb_head *h); /* resets b first */
 void ldb_head_add_link(struct ldb_buf *b, const struct bk_link *link);
-bool ldb_head_take_link(struct bk_slice *rest, struct bk_link *out);
+/* The links that stand in the entry: link_count of them. */
+bool ldb_head_links(const struct ldb_head *h, struct bk_link *out);
 bk_status ldb_head_corrupt(struct bk_error *err, struct bk_slice id);
 
 /* ---- links.c: sets of links ------------------------------------------------------------ */
@@ -284,6 +289,7 @@ struct ldb_links { /* views; sorted in key order and free of duplicates after ld
 	size_t count, cap;
 };
 int ldb_link_cmp(const struct bk_link *a, const struct bk_link *b);
+bool ldb_links_room(struct ldb_links *l, size_t n); /* for n more */
 bool ldb_links_add(struct ldb_links *l, const struct bk_link *links, size_t n);
 void ldb_links_sort(struct ldb_links *l);
 /* Encodes a sorted set; false: more than `max` bytes. */
@@ -345,7 +351,7 @@ struct ldb_many; /* read_many.c: scratch */
 struct ldb_lent {
 	struct ldb_value held;
 	struct ldb_arena arena;
-	struct ldb_buf id, doc;
+	struct ldb_buf key, doc; /* key: the node's, and in it the id */
 	struct ldb_links links;
 };
 
@@ -389,12 +395,13 @@ void ldb_session_lapse(struct bk_session *s);
 
 /* view.c */
 struct ldb_view ldb_session_view(const struct bk_session *s);
-/* 1 found, 0 not there, negative: a status, and *err filled in.  Reads the key in s->key. */
-int ldb_look(struct bk_session *s, struct ldb_value *out, struct bk_error *err);
+/* 1 found, 0 not there, negative: a status, and *err filled in. */
+int ldb_look(struct bk_session *s, struct ldb_value *out, const struct ldb_buf *key,
+	     struct bk_error *err);
 /* The same for keys that are likely not there: asks the filter first. */
-int ldb_look_node(struct bk_session *s, struct ldb_value *out, struct bk_slice id,
+int ldb_look_node(struct bk_session *s, struct ldb_value *out, struct bk_slice id, uint64_t hash,
 		  struct bk_error *err);
-int ldb_look_path(struct bk_session *s, struct ldb_value *out, struct bk_slice path,
+int ldb_look_path(struct bk_session *s, struct ldb_value *out, struct bk_slice path, uint64_t hash,
 		  struct bk_error *err);
 int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_error *err);
 bk_status ldb_has_children(struct bk_session *s, bool *out, struct bk_slice id,
@@ -433,14 +440,16 @@ uint32_t ldb_sink_segments(struct bk_session *s, struct bk_slice id, uint32_t nu
 void ldb_sink_head(struct bk_session *s, struct bk_slice id, const struct ldb_head *h);
 bk_status ldb_old_links(struct bk_session *s, struct ldb_links *out, struct bk_slice id,
 			const struct ldb_head *h, struct bk_error *err);
-bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
-			struct bk_error *err);
+bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, struct ldb_hashes hashes,
+			uint32_t mode, struct bk_error *err);
 bk_status ldb_apply_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			   const struct bk_link *links, size_t link_count, struct bk_error *err);
 bk_status ldb_apply_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err);
 
 /* node.c: the operations, with their locks */
-void ldb_locks_for_put(struct ldb_locks *locks, const struct bk_node *node, uint32_t mode);
+void ldb_locks_for_put(struct ldb_locks *locks, const struct bk_node *node,
+		       struct ldb_hashes hashes, uint32_t mode);
+struct ldb_hashes ldb_hashes_of(const struct bk_node *node);
 bk_status ldb_check_node(struct bk_error *err, const struct bk_node *node, uint32_t mode);
 /* Before and after the changes of one call are put into the sink.  end() writes the batch, or
  * leaves the overlay as it was when `status` is not OK; it returns `status` or what went wrong. */
@@ -457,8 +466,8 @@ bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_sl
 bk_status ldb_node_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err);
 
 /* batch.c */
-bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id);
-bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path);
+bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash);
+bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path, uint64_t hash);
 void ldb_seen_free(struct ldb_seen *seen);
 bk_status ldb_node_put_many(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			    uint32_t mode, struct bk_error *err);

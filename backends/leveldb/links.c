@@ -25,20 +25,27 @@ static int link_cmp(const void *a, const void *b)
 	return ldb_link_cmp(a, b);
 }
 
+bool ldb_links_room(struct ldb_links *l, size_t n)
+{
+	size_t cap = l->cap ? l->cap : 16;
+	struct bk_link *v;
+
+	if (l->cap - l->count >= n)
+		return true;
+	while (cap - l->count < n)
+		cap *= 2;
+	v = realloc(l->v, cap * sizeof(*v));
+	if (!v)
+		return false;
+	l->v = v;
+	l->cap = cap;
+	return true;
+}
+
 bool ldb_links_add(struct ldb_links *l, const struct bk_link *links, size_t n)
 {
-	if (l->cap - l->count < n) {
-		size_t cap = l->cap ? l->cap : 16;
-		struct bk_link *v;
-
-		while (cap - l->count < n)
-			cap *= 2;
-		v = realloc(l->v, cap * sizeof(*v));
-		if (!v)
-			return false;
-		l->v = v;
-		l->cap = cap;
-	}
+	if (!ldb_links_room(l, n))
+		return false;
 	if (n)
 		memcpy(l->v + l->count, links, n * sizeof(*links));
 	l->count += n;
@@ -75,17 +82,12 @@ bool ldb_links_encode(struct ldb_buf *b, const struct ldb_links *l, size_t max)
 bk_status ldb_links_from_head(struct ldb_links *l, const struct ldb_head *h, struct bk_slice id,
 			      struct bk_error *err)
 {
-	struct bk_slice rest = h->links;
-	struct bk_link link;
-	size_t i;
-
-	for (i = 0; i < h->link_count; i++) {
-		if (!ldb_head_take_link(&rest, &link))
-			return ldb_head_corrupt(err, id);
-		if (!ldb_links_add(l, &link, 1))
-			return ldb_nomem(err);
-	}
-	return rest.len == 0 ? BK_OK : ldb_head_corrupt(err, id);
+	if (!ldb_links_room(l, h->link_count))
+		return ldb_nomem(err);
+	if (!ldb_head_links(h, l->v + l->count))
+		return ldb_head_corrupt(err, id);
+	l->count += h->link_count;
+	return BK_OK;
 }
 
 void ldb_links_free(struct ldb_links *l)

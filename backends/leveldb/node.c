@@ -44,12 +44,22 @@ bk_status ldb_check_node(struct bk_error *err, const struct bk_node *node, uint3
 	return status;
 }
 
-void ldb_locks_for_put(struct ldb_locks *locks, const struct bk_node *node, uint32_t mode)
+struct ldb_hashes ldb_hashes_of(const struct bk_node *node)
 {
-	ldb_locks_add(locks, ldb_hash(LDB_KEY_NODE, node->id), true);
+	struct ldb_hashes h;
+
+	h.id = ldb_hash(LDB_KEY_NODE, node->id);
+	h.path = ldb_hash(LDB_KEY_PATH, node->path);
+	return h;
+}
+
+void ldb_locks_for_put(struct ldb_locks *locks, const struct bk_node *node,
+		       struct ldb_hashes hashes, uint32_t mode)
+{
+	ldb_locks_add(locks, hashes.id, true);
 	if (!(mode & BK_PUT_CREATE))
 		return;
-	ldb_locks_add(locks, ldb_hash(LDB_KEY_PATH, node->path), true);
+	ldb_locks_add(locks, hashes.path, true);
 	if (node->parent.len)
 		ldb_locks_add(locks, ldb_hash(LDB_KEY_NODE, node->parent), false);
 }
@@ -142,17 +152,19 @@ bk_status ldb_node_put(struct bk_session *s, const struct bk_node *node, uint32_
 		       struct bk_error *err)
 {
 	struct ldb_locks locks;
+	struct ldb_hashes hashes;
 	bk_status status = ldb_check_node(err, node, mode);
 
 	if (status != BK_OK)
 		return status;
+	hashes = ldb_hashes_of(node);
 	ldb_locks_init(&locks);
 	if (!s->txn.active)
-		ldb_locks_for_put(&locks, node, mode);
+		ldb_locks_for_put(&locks, node, hashes, mode);
 	status = ldb_change_begin(s, &locks, err);
 	if (status != BK_OK)
 		return status;
-	return ldb_change_end(s, &locks, ldb_apply_put(s, node, mode, err), err);
+	return ldb_change_end(s, &locks, ldb_apply_put(s, node, hashes, mode, err), err);
 }
 
 bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,

@@ -117,19 +117,15 @@ bk_status ldb_node_get(struct bk_node *out, struct bk_session *s, struct bk_slic
 	if (status != BK_OK)
 		return status;
 	ldb_session_lapse(s);
-	ldb_buf_reset(&s->lent->id);
-	ldb_buf_add(&s->lent->id, id.data, id.len);
-	ldb_key_plain(&s->key, LDB_KEY_NODE, id);
-	if (s->lent->id.failed)
-		return ldb_nomem(err);
-	found = ldb_look(s, &s->lent->held, err);
+	ldb_key_plain(&s->lent->key, LDB_KEY_NODE, id);
+	found = ldb_look(s, &s->lent->held, &s->lent->key, err);
 	if (found < 0)
 		return (bk_status)found;
 	if (found == 0)
 		return ldb_no_node(err, id);
 	if (!ldb_head_read(&h, s->lent->held.bytes))
 		return ldb_head_corrupt(err, id);
-	id = ldb_buf_slice(&s->lent->id);
+	id = bk_slice_of(s->lent->key.data + 1, s->lent->key.len - 1);
 	s->lent->links.count = 0;
 	if (ldb_is_spread(&h, want))
 		return get_spread(out, s, id, want, err);
@@ -147,7 +143,7 @@ bk_status ldb_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk
 		return status;
 	ldb_session_lapse(s);
 	ldb_key_plain(&s->key, LDB_KEY_PATH, path);
-	found = ldb_look(s, &s->lent->held, err);
+	found = ldb_look(s, &s->lent->held, &s->key, err);
 	if (found < 0)
 		return (bk_status)found;
 	if (found == 0)

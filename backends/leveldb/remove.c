@@ -37,7 +37,7 @@ bk_status ldb_apply_remove(struct bk_session *s, struct bk_slice id, struct bk_e
 	struct ldb_head h;
 	bool children = false;
 	bk_status status;
-	int found = ldb_look_node(s, &v, id, err);
+	int found = ldb_look_node(s, &v, id, ldb_hash(LDB_KEY_NODE, id), err);
 
 	if (found < 0)
 		return (bk_status)found;

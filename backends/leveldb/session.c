@@ -49,7 +49,7 @@ void ldb_session_close(struct bk_session *s)
 	for (i = 0; i < 2; i++) {
 		ldb_value_free(&s->lents[i].held);
 		ldb_arena_free(&s->lents[i].arena);
-		ldb_buf_free(&s->lents[i].id);
+		ldb_buf_free(&s->lents[i].key);
 		ldb_buf_free(&s->lents[i].doc);
 		ldb_links_free(&s->lents[i].links);
 	}

@@ -21,13 +21,14 @@ struct ldb_view ldb_session_view(const struct bk_session *s)
 }
 
 /* Does the overlay know the key?  1 there, 0 deleted, -1 it does not know. */
-static int look_overlay(const struct bk_session *s, struct ldb_value *out)
+static int look_overlay(const struct bk_session *s, struct ldb_value *out,
+			const struct ldb_buf *key)
 {
 	const struct ldb_entry *e;
 
 	if (!s->sink)
 		return -1;
-	e = ldb_overlay_find(s->sink, ldb_buf_slice(&s->key));
+	e = ldb_overlay_find(s->sink, ldb_buf_slice(key));
 	if (!e || e->state == LDB_ENTRY_NONE)
 		return -1;
 	if (e->state == LDB_ENTRY_DELETE)
@@ -37,55 +38,57 @@ static int look_overlay(const struct bk_session *s, struct ldb_value *out)
 	return 1;
 }
 
-static int look_db(struct bk_session *s, struct ldb_value *out, struct bk_error *err)
+static int look_db(struct bk_session *s, struct ldb_value *out, const struct ldb_buf *key,
+		   struct bk_error *err)
 {
 	char *text = NULL;
 
 	s->requests++;
-	out->owned = leveldb_get(s->store->db, s->txn.active ? s->txn.ro : s->ro, s->key.data,
-				 s->key.len, &out->bytes.len, &text);
+	out->owned = leveldb_get(s->store->db, s->txn.active ? s->txn.ro : s->ro, key->data,
+				 key->len, &out->bytes.len, &text);
 	out->bytes.data = out->owned;
 	if (text)
 		return ldb_error(err, text, "read", s->store->db_folder);
 	return out->owned ? 1 : 0;
 }
 
-int ldb_look(struct bk_session *s, struct ldb_value *out, struct bk_error *err)
+int ldb_look(struct bk_session *s, struct ldb_value *out, const struct ldb_buf *key,
+	     struct bk_error *err)
 {
 	int known;
 
-	if (s->key.failed)
+	if (key->failed)
 		return ldb_nomem(err);
-	known = look_overlay(s, out);
-	return known >= 0 ? known : look_db(s, out, err);
+	known = look_overlay(s, out, key);
+	return known >= 0 ? known : look_db(s, out, key, err);
 }
 
 static int look_rarely(struct bk_session *s, struct ldb_value *out, char tag, struct bk_slice name,
-		       struct bk_error *err)
+		       uint64_t hash, struct bk_error *err)
 {
 	int known;
 
 	ldb_key_plain(&s->key, tag, name);
 	if (s->key.failed)
 		return ldb_nomem(err);
-	known = look_overlay(s, out);
+	known = look_overlay(s, out, &s->key);
 	if (known >= 0)
 		return known;
-	if (ldb_absent_surely(&s->store->absent, ldb_hash(tag, name)))
+	if (ldb_absent_surely(&s->store->absent, hash))
 		return 0;
-	return look_db(s, out, err);
+	return look_db(s, out, &s->key, err);
 }
 
-int ldb_look_node(struct bk_session *s, struct ldb_value *out, struct bk_slice id,
+int ldb_look_node(struct bk_session *s, struct ldb_value *out, struct bk_slice id, uint64_t hash,
 		  struct bk_error *err)
 {
-	return look_rarely(s, out, LDB_KEY_NODE, id, err);
+	return look_rarely(s, out, LDB_KEY_NODE, id, hash, err);
 }
 
-int ldb_look_path(struct bk_session *s, struct ldb_value *out, struct bk_slice path,
+int ldb_look_path(struct bk_session *s, struct ldb_value *out, struct bk_slice path, uint64_t hash,
 		  struct bk_error *err)
 {
-	return look_rarely(s, out, LDB_KEY_PATH, path, err);
+	return look_rarely(s, out, LDB_KEY_PATH, path, hash, err);
 }
 
 int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_error *err)
@@ -98,7 +101,7 @@ int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_erro
 	ldb_key_plain(&s->key, LDB_KEY_NODE, parent);
 	if (s->key.failed)
 		return ldb_nomem(err);
-	found = look_overlay(s, &v);
+	found = look_overlay(s, &v, &s->key);
 	if (found >= 0)
 		return found;
 	if (s->parent.len && bk_slice_eq(ldb_buf_slice(&s->parent), parent) &&
@@ -106,7 +109,7 @@ int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_erro
 		return 1;
 	found = ldb_absent_surely(&s->store->absent, ldb_hash(LDB_KEY_NODE, parent))
 			? 0
-			: look_db(s, &v, err);
+			: look_db(s, &v, &s->key, err);
 	ldb_value_free(&v);
 	if (found != 1)
 		return found;

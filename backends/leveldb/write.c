@@ -114,7 +114,8 @@ bk_status ldb_old_links(struct bk_session *s, struct ldb_links *out, struct bk_s
 	return status;
 }
 
-static bk_status create(struct bk_session *s, const struct bk_node *node, struct bk_error *err)
+static bk_status create(struct bk_session *s, const struct bk_node *node, struct ldb_hashes hashes,
+			struct bk_error *err)
 {
 	char text[LDB_NAME_TEXT];
 	struct ldb_value v = {0};
@@ -122,15 +123,16 @@ static bk_status create(struct bk_session *s, const struct bk_node *node, struct
 	size_t i;
 	int found;
 
-	found = s->seen && ldb_seen_path(s->seen, node->path)
+	found = s->seen && ldb_seen_path(s->seen, node->path, hashes.path)
 			? 1
-			: ldb_look_path(s, &v, node->path, err);
+			: ldb_look_path(s, &v, node->path, hashes.path, err);
 	ldb_value_free(&v);
 	if (found < 0)
 		return (bk_status)found;
 	if (found)
 		return bk_fail(err, BK_EXISTS, 0, "path '%s' is taken", ldb_name(text, node->path));
-	if (node->parent.len && !(s->seen && ldb_seen_id(s->seen, node->parent))) {
+	if (node->parent.len && !(s->seen && ldb_seen_id(s->seen, node->parent,
+							 ldb_hash(LDB_KEY_NODE, node->parent)))) {
 		found = ldb_look_parent(s, node->parent, err);
 		if (found < 0)
 			return (bk_status)found;
@@ -149,8 +151,8 @@ static bk_status create(struct bk_session *s, const struct bk_node *node, struct
 		ldb_sink_link(s, node->id, &s->links.v[i], true);
 	/* A transaction's names come into the filter at its commit. */
 	if (!s->sink) {
-		ldb_absent_add(&s->store->absent, ldb_hash(LDB_KEY_NODE, node->id));
-		ldb_absent_add(&s->store->absent, ldb_hash(LDB_KEY_PATH, node->path));
+		ldb_absent_add(&s->store->absent, hashes.id);
+		ldb_absent_add(&s->store->absent, hashes.path);
 	}
 	return BK_OK;
 }
@@ -206,8 +208,8 @@ static bk_status replace(struct bk_session *s, const struct bk_node *node, struc
 	return BK_OK;
 }
 
-bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
-			struct bk_error *err)
+bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, struct ldb_hashes hashes,
+			uint32_t mode, struct bk_error *err)
 {
 	char text[LDB_NAME_TEXT];
 	struct ldb_value v = {0};
@@ -218,7 +220,7 @@ bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, uint32
 	if (!ldb_links_add(&s->links, node->links, node->link_count))
 		return ldb_nomem(err);
 	ldb_links_sort(&s->links);
-	found = ldb_look_node(s, &v, node->id, err);
+	found = ldb_look_node(s, &v, node->id, hashes.id, err);
 	if (found < 0)
 		return (bk_status)found;
 	if (found && !(mode & BK_PUT_REPLACE))
@@ -228,7 +230,7 @@ bk_status ldb_apply_put(struct bk_session *s, const struct bk_node *node, uint32
 	else if (!(mode & BK_PUT_CREATE))
 		status = ldb_no_node(err, node->id);
 	else
-		status = create(s, node, err);
+		status = create(s, node, hashes, err);
 	ldb_value_free(&v);
 	return status;
 }
