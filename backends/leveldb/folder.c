@@ -152,45 +152,28 @@ bk_status ldb_folder_look(enum ldb_place *out, const struct bk_store *store, str
 	return BK_OK;
 }
 
-/* One entry of PATH: a store of bakeoff's, something half-made, or somebody else's? */
-static bool is_known(const char *path, const char *name, bool *parent_made)
+/* Was PATH made for a store beside this one?  Then whoever is the last to go removes it. */
+static bool parent_was_made(const struct bk_store *store)
 {
-	char text[MARK_BYTES], *lines[3], *folder;
-	int rc;
-
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "lost+found") == 0 ||
-	    strncmp(name, MARK, strlen(MARK)) == 0)
-		return true;
-	folder = path_of(path, "", name, "");
-	rc = folder ? read_mark(text, folder) : ENOMEM;
-	free(folder);
-	if (rc)
-		return false;
-	split(text, lines);
-	*parent_made |= strcmp(lines[2], PARENT_MADE) == 0;
-	return true;
-}
-
-/* PATH may hold stores and nothing else: a folder of photographs is not the place for one. */
-static bk_status check_parent(const struct bk_store *store, bool *parent_made, struct bk_error *err)
-{
-	const char *path = store->opts->path;
-	DIR *dir = opendir(path);
+	DIR *dir = opendir(store->opts->path);
 	struct dirent *e;
-	char why[300];
-	bk_status status = BK_OK;
+	bool made = false;
 
-	if (!dir)
-		return ldb_errno(err, errno, "read the folder", path);
-	while (status == BK_OK && (e = readdir(dir))) {
-		if (is_known(path, e->d_name, parent_made))
+	while (dir && !made && (e = readdir(dir))) {
+		char text[MARK_BYTES], *lines[3], *folder;
+
+		if (e->d_name[0] == '.')
 			continue;
-		snprintf(why, sizeof(why), "holds files that bakeoff did not make ('%.100s')",
-			 e->d_name);
-		status = foreign(err, path, why);
+		folder = path_of(store->opts->path, "", e->d_name, "");
+		if (folder && read_mark(text, folder) == 0) {
+			split(text, lines);
+			made = strcmp(lines[2], PARENT_MADE) == 0;
+		}
+		free(folder);
 	}
-	closedir(dir);
-	return status;
+	if (dir)
+		closedir(dir);
+	return made;
 }
 
 static int sync_folder(const char *path)
@@ -268,7 +251,7 @@ static void remove_half(const char *half)
 
 bk_status ldb_folder_make(const struct bk_store *store, struct bk_error *err)
 {
-	bool parent_made = false, inherited = false;
+	bool parent_made = false;
 	enum ldb_place place;
 	char *half = NULL;
 	bk_status status = ldb_folder_look(&place, store, err);
@@ -277,8 +260,6 @@ bk_status ldb_folder_make(const struct bk_store *store, struct bk_error *err)
 	if (status != BK_OK || place == LDB_PLACE_OURS)
 		return status;
 	status = make_parent(store, &parent_made, err);
-	if (status == BK_OK && !parent_made && place == LDB_PLACE_NONE)
-		status = check_parent(store, &inherited, err);
 	if (status != BK_OK)
 		return status;
 	half = half_path(store);
@@ -288,7 +269,7 @@ bk_status ldb_folder_make(const struct bk_store *store, struct bk_error *err)
 	if (mkdir(half, 0777) != 0)
 		status = ldb_errno(err, errno, "make the folder", half);
 	if (status == BK_OK)
-		status = write_mark(store, half, parent_made || inherited, err);
+		status = write_mark(store, half, parent_made || parent_was_made(store), err);
 	if (status == BK_OK) {
 		rc = sync_folder(half);
 		if (!rc)

@@ -479,6 +479,8 @@ void ldb_overlay_to_batch(struct bk_session *s, const struct ldb_overlay *overla
 
 /* walk.c */
 bool ldb_cursor_is_open(const struct bk_session *s);
+/* The transaction ends: a cursor that reads from it reads no more, and is still to be closed. */
+void ldb_cursor_cut(struct bk_session *s);
 void ldb_cursor_free(struct bk_cursor *c);
 bk_status ldb_walk_open(struct bk_cursor **out, struct bk_session *s, struct bk_slice start,
 			const struct bk_step *steps, size_t n_steps, uint32_t want,

@@ -43,8 +43,8 @@ void ldb_session_close(struct bk_session *s)
 
 	if (!s)
 		return;
-	ldb_cursor_free(s->cursor);
 	ldb_txn_end(s);
+	ldb_cursor_free(s->cursor);
 	ldb_overlay_free(&s->txn.overlay);
 	for (i = 0; i < 2; i++) {
 		ldb_value_free(&s->lents[i].held);

@@ -33,6 +33,7 @@ void ldb_txn_end(struct bk_session *s)
 {
 	if (!s->txn.active)
 		return;
+	ldb_cursor_cut(s);
 	leveldb_readoptions_set_snapshot(s->txn.ro, NULL);
 	leveldb_release_snapshot(s->store->db, s->txn.snapshot);
 	s->txn.snapshot = NULL;
@@ -42,12 +43,16 @@ void ldb_txn_end(struct bk_session *s)
 	atomic_fetch_sub(&s->store->pinned, 1);
 }
 
+/* With a cursor open the transaction ends too, without its changes. */
 static bk_status ending(struct bk_session *s, struct bk_error *err)
 {
 	if (!s->txn.active)
 		return bk_fail(err, BK_STATE, 0, "no transaction is open");
-	if (ldb_cursor_is_open(s))
-		return bk_fail(err, BK_STATE, 0, "a cursor is still open");
+	if (ldb_cursor_is_open(s)) {
+		ldb_txn_end(s);
+		return bk_fail(err, BK_STATE, 0,
+			       "a cursor is still open; the transaction is rolled back");
+	}
 	return BK_OK;
 }
 

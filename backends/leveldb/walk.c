@@ -17,6 +17,23 @@ bool ldb_cursor_is_open(const struct bk_session *s)
 	return s->cursor && s->cursor->open;
 }
 
+static void free_iters(struct bk_cursor *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->level_count; i++)
+		ldb_iter_free(&c->levels[i].it);
+	ldb_iter_free(&c->nodes);
+}
+
+void ldb_cursor_cut(struct bk_session *s)
+{
+	if (!ldb_cursor_is_open(s) || s->cursor->snapshot)
+		return;
+	free_iters(s->cursor);
+	s->cursor->cut = true;
+}
+
 static void free_level(struct ldb_level *l)
 {
 	ldb_iter_free(&l->it);
@@ -146,6 +163,7 @@ bk_status ldb_walk_open(struct bk_cursor **out, struct bk_session *s, struct bk_
 	c->want = want;
 	c->at = 0;
 	c->end = false;
+	c->cut = false;
 	c->view = view_of(c);
 	for (i = 0; i < n_steps; i++)
 		ldb_iter_init(&c->levels[i].it, c->view);
@@ -203,8 +221,10 @@ bk_status ldb_walk_next(struct bk_cursor *c, struct bk_hit *out, size_t cap, siz
 	size_t count;
 	bk_status status = BK_OK;
 
-	if (!c->open)
-		return bk_fail(err, BK_STATE, 0, "the cursor is closed");
+	if (!c->open || c->cut)
+		return bk_fail(err, BK_STATE, 0, "the cursor %s",
+			       c->open ? "was left open by a transaction that has ended"
+				       : "is closed");
 	if (cap == 0)
 		return bk_fail(err, BK_INVALID, 0, "no room for a hit");
 	if (c->at == c->page.count && !c->end)
@@ -223,13 +243,9 @@ bk_status ldb_walk_next(struct bk_cursor *c, struct bk_hit *out, size_t cap, siz
 
 void ldb_walk_close(struct bk_cursor *c)
 {
-	size_t i;
-
 	if (!c || !c->open)
 		return;
-	for (i = 0; i < c->level_count; i++)
-		ldb_iter_free(&c->levels[i].it);
-	ldb_iter_free(&c->nodes);
+	free_iters(c);
 	if (c->snapshot) {
 		leveldb_readoptions_set_snapshot(c->ro, NULL);
 		leveldb_release_snapshot(c->view.db, c->snapshot);

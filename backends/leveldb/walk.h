@@ -36,7 +36,7 @@ struct bk_cursor {
 	size_t at, page_size;
 	struct ldb_buf scratch;
 	uint32_t want;
-	bool open, end;
+	bool open, end, cut;
 };
 
 bool ldb_hits_add(struct ldb_hits *h, struct bk_slice id);
