@@ -2,7 +2,7 @@
  * compare.c - `bakeoff compare`: one run, its variants side by side.
  */
 #include "report/compare.h"
-#include "cmd/cmd.h"
+#include "cmd/open_results.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -10,7 +10,6 @@ static int compare_exec(const struct bk_cmd_args *args)
 {
 	struct bk_error err = bk_error_init();
 	const char *format_name = bk_cmd_flag(args, "format");
-	const char *which = bk_cmd_operand_count(args) ? bk_cmd_operand(args, 0) : "";
 	enum bk_format format = BK_FORMAT_TABLE;
 	struct bk_results *results;
 	struct bk_comparison c;
@@ -19,13 +18,10 @@ static int compare_exec(const struct bk_cmd_args *args)
 
 	if (format_name && !bk_format_parse(&format, format_name))
 		return bk_cmd_usage("--format %s: write table, md, csv or json", format_name);
-	if (bk_results_open(&results, bk_results_path(bk_cmd_flag(args, "results")), false, &err) <
-	    0)
-		return bk_cmd_usage("%s", err.message);
-	st = bk_results_run_find(&run, results, which, &err);
-	if (st >= 0)
-		st = bk_comparison_load(&c, results, run, bk_cmd_flag(args, "reference"),
-					bk_cmd_flag(args, "metrics"), &err);
+	if (bk_cmd_open_run(&results, &run, args) < 0)
+		return BK_EXIT_USAGE;
+	st = bk_comparison_load(&c, results, run, bk_cmd_flag(args, "reference"),
+				bk_cmd_flag(args, "metrics"), &err);
 	if (st >= 0) {
 		bk_comparison_print(stdout, &c, format);
 		bk_comparison_free(&c);
@@ -40,9 +36,7 @@ static const struct bk_flag flags[] = {
 	 .arg = "NAME,...",
 	 .help = "these instead of each scenario's primary one; all: every one"},
 	{.name = "format", .arg = "table|md|csv|json", .help = "table by default"},
-	{.name = "results",
-	 .arg = "FILE",
-	 .help = "the results file (default $BAKEOFF_RESULTS, then bakeoff.db)"},
+	BK_CMD_RESULTS_FLAG,
 	{0},
 };
 

@@ -4,6 +4,7 @@
 #include "run/run.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/open_results.h"
 #include "report/compare.h"
 #include "report/dryrun.h"
 #include "report/progress.h"
@@ -141,9 +142,7 @@ static const struct bk_flag flags[] = {
 	 .arg = "[NAME.]OPTION=VALUE",
 	 .help = "a backend's option; NAME is a variant or a backend",
 	 .many = true},
-	{.name = "results",
-	 .arg = "FILE",
-	 .help = "the results file (default $BAKEOFF_RESULTS, then bakeoff.db)"},
+	BK_CMD_RESULTS_FLAG,
 	{.name = "note", .arg = "TEXT", .help = "kept with the run"},
 	{.name = "keep", .help = "leave the stores' data in place afterwards"},
 	{.name = "dry-run", .help = "print the cells, the bytes and the time; run nothing"},

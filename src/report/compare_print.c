@@ -2,6 +2,7 @@
  * compare_print.c - a comparison as text, Markdown, CSV or JSON: the same figures in each.
  */
 #include "report/compare.h"
+#include "report/csv.h"
 #include "report/progress.h"
 
 #include "util/buf.h"
@@ -218,17 +219,6 @@ static void print_table(FILE *out, const struct bk_comparison *c, bool markdown)
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static void csv_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
 static void csv_number(FILE *out, double value)
 {
 	if (!isnan(value))
@@ -250,7 +240,7 @@ static void print_csv(FILE *out, const struct bk_comparison *c)
 
 			if (!cell->present)
 				continue;
-			csv_text(out, row->kase);
+			bk_csv_field(out, row->kase);
 			fprintf(out, ",%s,%s,%s,%zu,%" PRIu32 ",", row->metric, row->unit,
 				c->variants[k].name, cell->summary.n, cell->failed);
 			csv_number(out, cell->summary.median);
@@ -261,7 +251,7 @@ static void print_csv(FILE *out, const struct bk_comparison *c)
 			fputc(',', out);
 			csv_number(out, cell->ratio);
 			fprintf(out, ",%s,%s,", c->variants[c->reference].name, cell->marks);
-			csv_text(out, cell->error ? cell->error : "");
+			bk_csv_field(out, cell->error ? cell->error : "");
 			fputc('\n', out);
 		}
 	}
