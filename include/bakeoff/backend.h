@@ -21,8 +21,8 @@
  * negative, *err has been filled in; otherwise *err has not been touched.
  * `err` is never NULL.  Out-parameters are written on success only.
  *
- * HANDLES.  A session has at most one cursor, one reader and one writer open;
- * get, find, put and stat may come in between.  A cursor is a position, not an
+ * HANDLES.  A session has at most one cursor, one reader and one writer open
+ * (a second one is STATE); get, find, put and stat may come in between.  A cursor is a position, not an
  * open statement: a backend may fetch each page by key.  Outside a transaction
  * every hit that existed from open to END comes exactly once, others may or may
  * not; inside, it sees what the transaction sees.  Commit and rollback with one
@@ -306,7 +306,8 @@ struct bk_txn_ops {
  * path   UTF-8 without NUL, 1..limits.path_max bytes, unique in the store.  Never changes.
  *        The backend stores and looks it up; it never derives it from the parent.
  * doc    opaque bytes.
- * links  a set of (relation, target); order is not kept, duplicates collapse.  Targets need not
+ * links  a set of (relation, target), neither of them empty; a relation has at most
+ *        limits.rel_max bytes.  Order is not kept, duplicates collapse.  Targets need not
  *        exist and may go away: a link is data, not a constraint. */
 struct bk_link {
 	struct bk_slice rel, target;
@@ -374,6 +375,7 @@ struct bk_node_ops {
 	bk_status (*walk_open)(struct bk_cursor **out, struct bk_session *s, struct bk_slice start,
 			       const struct bk_step *steps, size_t n_steps, uint32_t want,
 			       struct bk_error *err);
+	/* OK: 1..cap hits.  END: none, and none will follow. */
 	bk_status (*walk_next)(struct bk_cursor *c, struct bk_hit *out, size_t cap, size_t *n,
 			       struct bk_error *err);
 	void (*walk_close)(struct bk_cursor *c);
@@ -392,7 +394,8 @@ struct bk_binary_info {
 struct bk_binary_ops {
 	uint32_t struct_size;
 	uint32_t reserved;
-	/* size_bytes: exact, or BK_SIZE_UNKNOWN; finish() with another count is INVALID.
+	/* size_bytes: exact, or BK_SIZE_UNKNOWN; finish() with another count is INVALID, and so may
+	 * be the write() that goes beyond.  finish() closes the writer whatever it answers.
 	 * mode: BK_PUT_CREATE (EXISTS at finish, BK_F_BINARY_CREATE) or BK_PUT_UPSERT.
 	 * finish() and abort() end the writer, whatever finish() returns. */
 	bk_status (*write_open)(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
@@ -401,6 +404,7 @@ struct bk_binary_ops {
 	bk_status (*finish)(struct bk_writer *w, struct bk_binary_info *info, struct bk_error *err);
 	void (*abort)(struct bk_writer *w);
 	/* Returns when the store has answered: the first byte's time is the caller's to take.
+	 * At most `len` bytes come, BK_SIZE_UNKNOWN: all that follow; *info is of the whole binary.
 	 * offset == size: END at the first read; offset > size: INVALID. */
 	bk_status (*read_open)(struct bk_reader **out, struct bk_session *s, struct bk_slice key,
 			       uint64_t offset, uint64_t len, struct bk_binary_info *info,

@@ -20,5 +20,9 @@ const struct bk_group *const bk_conform_groups[] = {
 	&bk_group_walk_pages,
 	&bk_group_txn,
 	&bk_group_txn_more,
+	&bk_group_binary,
+	&bk_group_binary_more,
+	&bk_group_errors,
+	&bk_group_errors_world,
 	NULL,
 };
