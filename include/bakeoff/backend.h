@@ -22,11 +22,10 @@
  * `err` is never NULL.  Out-parameters are written on success only.
  *
  * HANDLES.  A session has at most one cursor, one reader and one writer open
- * (a second one is STATE); get, find, put and stat may come in between.  A cursor is a position, not an
- * open statement: a backend may fetch each page by key.  Outside a transaction
- * every hit that existed from open to END comes exactly once, others may or may
- * not; inside, it sees what the transaction sees.  Commit and rollback with one
- * of them open is STATE.
+ * (a second one is STATE); get, find, put and stat may come in between.  A cursor is a position,
+ * not an open statement: a backend may fetch each page by key.  Outside a transaction every hit
+ * that existed from open to END comes exactly once, others may or may not; inside, it sees what the
+ * transaction sees.  Commit and rollback with one of them open is STATE.
  *
  * A BACKEND never prints, times, exits, installs signal handlers, changes locale
  * or folder, reads the environment or starts a thread before open.  One

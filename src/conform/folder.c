@@ -73,34 +73,57 @@ const char *bk_folder_picture(struct bk_test *t, const char *folder)
 	return copy;
 }
 
-static size_t entries(struct bk_test *t, const char *folder, const char **last)
+static bool is_dot(const char *name)
 {
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+const char *bk_folder_names(struct bk_test *t, const char *folder)
+{
+	const char *names = "/";
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		if (!is_dot(e->d_name))
+			names = bk_arena_printf(&t->arena, "%s%s/", names, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return names;
+}
+
+size_t bk_folder_entries(struct bk_test *t, const char *folder)
+{
+	const char *names = bk_folder_names(t, folder);
+	size_t n = 0;
+
+	while ((names = strchr(names + 1, '/')))
+		n++;
+	return n;
+}
+
+const char *bk_folder_new(struct bk_test *t, const char *folder, const char *names)
+{
+	const char *found = NULL;
 	DIR *dir = opendir(folder);
 	struct dirent *e;
 	size_t n = 0;
 
 	while (dir && (e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		const char *path = bk_arena_printf(&t->arena, "%s/%s", folder, e->d_name);
+		struct stat sb;
+
+		if (is_dot(e->d_name) ||
+		    strstr(names, bk_arena_printf(&t->arena, "/%s/", e->d_name)) ||
+		    lstat(path, &sb) != 0 || !S_ISDIR(sb.st_mode))
 			continue;
+		found = path;
 		n++;
-		if (last)
-			*last = bk_arena_strdup(&t->arena, e->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	return n;
-}
-
-size_t bk_folder_entries(struct bk_test *t, const char *folder)
-{
-	return entries(t, folder, NULL);
-}
-
-const char *bk_folder_only(struct bk_test *t, const char *folder)
-{
-	const char *last = NULL;
-
-	return entries(t, folder, &last) == 1 ? last : NULL;
+	return n == 1 ? found : NULL;
 }
 
 void bk_file_write(struct bk_test *t, const char *path, const char *text)

@@ -14,13 +14,82 @@
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *const awkward[] = {
-	"a", "A", "a b", " a", "a ", "a+b", "a%20b", "a%b", "a%2Fb", "a&b=c", "a?b", "?", "a#b",
-	"a:b", "a;b", "a@b", "~a", "(a)", "a*b", "a!b", "'a'", "[a]", "{a}", "\\", "a\\b", "\"a\"",
-	"<a>", "a|b", "a^b", "a`b", "a,b", "a=b", "$a", "-", "--", "_", "%", "%%", ".hidden", "a.",
-	"a/b", "a/b/c", "a/b.c", "d/", "d/e", "e//f", "e/f", "/lead", "lead", "g/./h", "g/h",
-	"i/../j", "j", "..", ".", "...", "../up", "x/..", "\xc3\xa9", "e\xcc\x81", "\xe2\x82\xac",
-	"\xf0\x9f\x8d\xb0", "\xc3\x89", "tab\there", "line\nend", "\x01", "\x7f", "a\r\nb",
-	"bakeoff", "key", "null", "aa/bb/cc", "tmp", "lock", "LOCK", "index.html",
+	"a",
+	"A",
+	"a b",
+	" a",
+	"a ",
+	"a+b",
+	"a%20b",
+	"a%b",
+	"a%2Fb",
+	"a&b=c",
+	"a?b",
+	"?",
+	"a#b",
+	"a:b",
+	"a;b",
+	"a@b",
+	"~a",
+	"(a)",
+	"a*b",
+	"a!b",
+	"'a'",
+	"[a]",
+	"{a}",
+	"\\",
+	"a\\b",
+	"\"a\"",
+	"<a>",
+	"a|b",
+	"a^b",
+	"a`b",
+	"a,b",
+	"a=b",
+	"$a",
+	"-",
+	"--",
+	"_",
+	"%",
+	"%%",
+	".hidden",
+	"a.",
+	"a/b",
+	"a/b/c",
+	"a/b.c",
+	"d/",
+	"d/e",
+	"e//f",
+	"e/f",
+	"/lead",
+	"lead",
+	"g/./h",
+	"g/h",
+	"i/../j",
+	"j",
+	"..",
+	".",
+	"...",
+	"../up",
+	"x/..",
+	"\xc3\xa9",
+	"e\xcc\x81",
+	"\xe2\x82\xac",
+	"\xf0\x9f\x8d\xb0",
+	"\xc3\x89",
+	"tab\there",
+	"line\nend",
+	"\x01",
+	"\x7f",
+	"a\r\nb",
+	"bakeoff",
+	"key",
+	"null",
+	"aa/bb/cc",
+	"tmp",
+	"lock",
+	"LOCK",
+	"index.html",
 	"da39a3ee5e6b4b0d3255bfef95601890afd80709",
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 };
@@ -90,8 +159,7 @@ static void key_too_long(struct bk_test *t)
 	if (t->limits.key_max >= (64u << 20))
 		bk_test_skip(t, "limits.key_max is too far to reach");
 	key = repeated(b, 'k', (size_t)t->limits.key_max + 1);
-	WANT(t, BK_TOO_LARGE,
-	     b->ops->binary.write_open(&w, b->s, key, 1, BK_PUT_UPSERT, E));
+	WANT(t, BK_TOO_LARGE, b->ops->binary.write_open(&w, b->s, key, 1, BK_PUT_UPSERT, E));
 	CHECK(t, !w, "write_open failed and wrote *out");
 	WANT_IN(t, TWO(BK_NOT_FOUND, BK_TOO_LARGE), UINT64_MAX, st,
 		b->ops->binary.remove(b->s, key, E));
@@ -183,7 +251,8 @@ static void list_calls_between(struct bk_test *t)
 	CHECK(t, seen == 30, "%zu keys came, should be 30", seen);
 }
 
-/* ---- Handles side by side ---------------------------------------------------------------------- */
+/* ---- Handles side by side ----------------------------------------------------------------------
+ */
 
 static void writer_and_calls(struct bk_test *t)
 {
@@ -247,7 +316,8 @@ static void reader_and_calls(struct bk_test *t)
 	CHECK(t, at == 500000, "%llu bytes came, should be 500000", (unsigned long long)at);
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------- */
+/* ---- Memory
+ * --------------------------------------------------------------------------------------- */
 
 #define STREAM_BYTES (UINT64_C(64) << 20)
 #define GROWTH_MOST  (UINT64_C(24) << 20)

@@ -190,7 +190,8 @@ static void bad_isolation(struct bk_test *t)
 	ROLLBACK(b);
 }
 
-/* ---- One handle of a kind ---------------------------------------------------------------------- */
+/* ---- One handle of a kind ----------------------------------------------------------------------
+ */
 
 static void second_cursor(struct bk_test *t)
 {
@@ -234,7 +235,8 @@ static void second_stream(struct bk_test *t)
 	BINARY(b, key, 1, 1000);
 }
 
-/* ---- Afterwards ------------------------------------------------------------------------------------ */
+/* ---- Afterwards
+ * ------------------------------------------------------------------------------------ */
 
 static void session_goes_on(struct bk_test *t)
 {
@@ -276,8 +278,7 @@ static void streams_go_on(struct bk_test *t)
 		bk_t_store(b, AT, key, 2, 50, 51, BK_PUT_UPSERT, BK_INVALID);
 		NO_BINARY(b, none);
 		bk_t_binary_remove(b, AT, none, BK_NOT_FOUND);
-		WANT(t, BK_INVALID,
-		     b->ops->binary.read_open(&r, b->s, key, 100001, 1, &info, E));
+		WANT(t, BK_INVALID, b->ops->binary.read_open(&r, b->s, key, 100001, 1, &info, E));
 		BINARY(b, key, 1, 100000);
 	}
 }

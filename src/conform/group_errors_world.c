@@ -68,7 +68,8 @@ static void folder_is_file(struct bk_test *t)
 	bk_file_same(t, AT, t->folder, text);
 }
 
-/* ---- Descriptors --------------------------------------------------------------------------------- */
+/* ---- Descriptors
+ * --------------------------------------------------------------------------------- */
 
 static void limit_descriptors(struct bk_test *t, rlim_t more, struct rlimit *before)
 {
@@ -152,7 +153,8 @@ static void no_descriptors_open(struct bk_test *t)
 	bk_fill(bk_test_box(t), "n");
 }
 
-/* ---- Room ---------------------------------------------------------------------------------------- */
+/* ---- Room
+ * ---------------------------------------------------------------------------------------- */
 
 static void write_map(const char *path, const char *text)
 {
@@ -241,7 +243,8 @@ static void disk_full_binary(struct bk_test *t)
 	BINARY(b, key, 3, 100000);
 }
 
-/* ---- Damage --------------------------------------------------------------------------------------- */
+/* ---- Damage
+ * --------------------------------------------------------------------------------------- */
 
 static void damage_file(const char *path, struct bk_rng *rng)
 {
