@@ -1,7 +1,8 @@
 /*
  * backend.c - the descriptor and the options: what the harness sees first.
  *
- * The invariant: all values come from the option struct, which the harness has filled in and checked.
+ * The invariant: all values come from the option struct, which the harness has filled in and
+ * checked.
  */
 #include "pg.h"
 

@@ -6,8 +6,8 @@
 
 #include "pg.h"
 
-#define PG_BINARY_IDS	  256 /* numbers that one draw from the sequence yields (schema.c) */
-#define PG_READ_CHUNKS	  4   /* rows that are fetched at once */
+#define PG_BINARY_IDS  256 /* numbers that one draw from the sequence yields (schema.c) */
+#define PG_READ_CHUNKS 4   /* rows that are fetched at once */
 
 bk_status pg_binary_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
 			       uint64_t size_bytes, uint32_t mode, struct bk_error *err);

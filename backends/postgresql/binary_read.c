@@ -2,8 +2,8 @@
  * binary_read.c - binaries on their way out, and the table of binary operations.
  *
  * The invariant: a reader holds one page of rows and a position; nothing stays open on the server.
- * A binary that is replaced or removed while it is read ends the reader with CONFLICT: its rows bear
- * a number that is never used again, so two contents are never mixed.
+ * A binary that is replaced or removed while it is read ends the reader with CONFLICT: its rows
+ * bear a number that is never used again, so two contents are never mixed.
  */
 #include "binary.h"
 
@@ -20,7 +20,8 @@ static bk_status rd_absent(const char *what, struct bk_slice key, struct bk_erro
 		       (const char *)key.data);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading -----------------------------------------------------------------------------------
+ */
 
 static void rd_drop_page(struct bk_reader *r)
 {
@@ -75,8 +76,7 @@ bk_status pg_binary_read_open(struct bk_reader **out, struct bk_session *s, stru
 		return rd_absent("read", key, err);
 	size = pg_get_u64(PQgetvalue(s->wire.result, 0, 1));
 	if (offset > size)
-		return bk_fail(err, BK_INVALID, 0,
-			       "read: offset %llu of a binary of %llu bytes",
+		return bk_fail(err, BK_INVALID, 0, "read: offset %llu of a binary of %llu bytes",
 			       (unsigned long long)offset, (unsigned long long)size);
 	r->id = pg_get_u64(PQgetvalue(s->wire.result, 0, 0));
 	r->at = r->next = offset;
@@ -107,8 +107,8 @@ static bk_status rd_fetch(struct bk_reader *r, struct bk_error *err)
 					  : PG_READ_CHUNKS * PG_CHUNK_BYTES);
 	} else {
 		pg_params_int(&p, first);
-		pg_params_int(&p, last < first + PG_READ_CHUNKS ? last
-								: first + PG_READ_CHUNKS - 1);
+		pg_params_int(&p,
+			      last < first + PG_READ_CHUNKS ? last : first + PG_READ_CHUNKS - 1);
 	}
 	pg_send(&s->wire, rd_is_large(s) ? PG_LO_READ : PG_BIN_READ, &p, NULL, PG_NO_ITEM);
 	status = pg_end(s, "read", false, err);
@@ -163,7 +163,8 @@ void pg_binary_read_close(struct bk_reader *r)
 	r->open = false;
 }
 
-/* ---- stat, remove, list ------------------------------------------------------------------------------ */
+/* ---- stat, remove, list
+ * ------------------------------------------------------------------------------ */
 
 static bk_status bin_stat(struct bk_session *s, struct bk_slice key, struct bk_binary_info *info,
 			  struct bk_error *err)

@@ -46,7 +46,8 @@ static bk_status wr_failed(struct bk_writer *w, const char *what, struct bk_erro
 	return pg_error_copy(err, &w->failure, what);
 }
 
-/* ---- the writer's own transaction --------------------------------------------------------------- */
+/* ---- the writer's own transaction ---------------------------------------------------------------
+ */
 
 static void wr_enter_txn(struct bk_writer *w)
 {
@@ -86,7 +87,16 @@ void pg_writer_park(struct bk_writer *w)
 	w->own_txn = false;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+void pg_writer_disown(struct bk_writer *w)
+{
+	if (!w->failed)
+		bk_fail(&w->failure, BK_STATE, 0, "the transaction around it has ended");
+	w->failed = true;
+	w->seq = 0;
+}
+
+/* ---- rows
+ * ------------------------------------------------------------------------------------------ */
 
 static bk_status wr_draw_id(struct bk_session *s, struct bk_error *err)
 {
@@ -145,7 +155,7 @@ static void wr_send_chunk(struct bk_writer *w, struct bk_slice data)
 }
 
 bk_status pg_binary_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
-			 uint64_t size_bytes, uint32_t mode, struct bk_error *err)
+			       uint64_t size_bytes, uint32_t mode, struct bk_error *err)
 {
 	const struct pg_limits *max = pg_limits_of(s->store);
 	struct bk_writer *w = &s->writer;
@@ -227,7 +237,8 @@ bk_status pg_binary_write(struct bk_writer *w, const void *data, size_t len, str
 	return w->failed ? wr_failed(w, "write", err) : BK_OK;
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------- */
+/* ---- the end
+ * ----------------------------------------------------------------------------------------- */
 
 static void wr_take_rows(struct pg_wire *wire, PGresult *res, uint64_t item)
 {
@@ -297,7 +308,7 @@ static void wr_take_back(struct bk_writer *w)
 	struct bk_session *s = w->session;
 	struct pg_params p;
 
-	if (s->wire.dead || s->txn == PG_TXN_FAILED || s->txn == PG_TXN_ENDED)
+	if (s->wire.dead || s->txn == PG_TXN_FAILED)
 		return;
 	if (w->own_txn)
 		pg_send(&s->wire, PG_ROLLBACK, NULL, pg_take_nothing, PG_NO_ITEM);
@@ -374,4 +385,3 @@ bk_status pg_binary_finish(struct bk_writer *w, struct bk_binary_info *info, str
 	wr_close(w);
 	return status;
 }
-

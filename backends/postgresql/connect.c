@@ -171,8 +171,7 @@ bk_status pg_connect(struct pg_wire *w, const struct bk_store *store, uint32_t d
 
 	if (status < 0)
 		return status;
-	snprintf(ms, sizeof(ms), "%llu",
-		 (unsigned long long)((w->timeout_ns + 999999) / 1000000));
+	snprintf(ms, sizeof(ms), "%llu", (unsigned long long)((w->timeout_ns + 999999) / 1000000));
 	pg_params_init(&p);
 	pg_params_text(&p, store->schema);
 	pg_params_text(&p, ms);

@@ -61,9 +61,10 @@ static inline struct bk_slice doc_row_path(const struct doc_row *r)
 			   r->place.len - r->parent_len);
 }
 
-/* ---- unit of work ----------------------------------------------------------------------------- */
+/* ---- unit of work -----------------------------------------------------------------------------
+ */
 
-#define DOC_PATH_FREE	 0xfffffffdu /* looked up, nobody has it */
+#define DOC_PATH_FREE    0xfffffffdu /* looked up, nobody has it */
 #define DOC_PATH_FOREIGN 0xfffffffeu /* a row that is not in the unit has it */
 
 struct doc_path { /* a key of the map of paths */
@@ -95,7 +96,8 @@ void doc_unit_take_path(struct pg_unit *u, const struct doc_row *r);
 /* Queue a write for each row that has changed. */
 void doc_unit_send(struct bk_session *s);
 
-/* ---- changes, on rows that are loaded ------------------------------------------------------------ */
+/* ---- changes, on rows that are loaded
+ * ------------------------------------------------------------ */
 
 void doc_want_put(struct pg_unit *u, const struct bk_node *node);
 /* What a node that is replaced or removed points at now, and its parent. */

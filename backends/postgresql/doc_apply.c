@@ -1,9 +1,9 @@
 /*
  * doc_apply.c - document layout: one put or remove on rows that are loaded.
  *
- * The invariant: a link is written twice, in its source's links and in its target's referrers, and a
- * child twice, as its own parent and in its parent's list; both sides change together or not at all.
- * Everything that can be refused is refused before the first row changes.
+ * The invariant: a link is written twice, in its source's links and in its target's referrers, and
+ * a child twice, as its own parent and in its parent's list; both sides change together or not at
+ * all. Everything that can be refused is refused before the first row changes.
  */
 #include "doc.h"
 
@@ -68,7 +68,8 @@ static bk_status app_new_allowed(const struct pg_unit *u, const struct bk_node *
 	if (node->parent.len) {
 		parent = doc_unit_row(u, node->parent);
 		if (!parent || !parent->exists)
-			return bk_fail(err, BK_NOT_FOUND, 0, "put: the parent of '%.*s' is not there",
+			return bk_fail(err, BK_NOT_FOUND, 0,
+				       "put: the parent of '%.*s' is not there",
 				       (int)node->path.len, (const char *)node->path.data);
 	}
 	return BK_OK;

@@ -9,16 +9,17 @@
 
 #include <stdlib.h>
 
-#define DOC_TRIES	     3
-#define DOC_UNIT_MAX_BYTES   (32u << 20)
-#define DOC_UNIT_MAX_ROWS    20000
+#define DOC_TRIES          3
+#define DOC_UNIT_MAX_BYTES (32u << 20)
+#define DOC_UNIT_MAX_ROWS  20000
 
 static struct bk_slice dn_field(const PGresult *res, int row, int field)
 {
 	return bk_slice_of(PQgetvalue(res, row, field), (size_t)PQgetlength(res, row, field));
 }
 
-/* ---- get --------------------------------------------------------------------------------------- */
+/* ---- get ---------------------------------------------------------------------------------------
+ */
 
 static void dn_node(struct bk_node *out, struct bk_slice id, const struct doc_value *v,
 		    uint32_t want)
@@ -105,7 +106,8 @@ bk_status pg_doc_find(struct bk_slice *id_out, struct bk_session *s, struct bk_s
 	return BK_OK;
 }
 
-/* ---- changes ---------------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------------
+ */
 
 struct dn_job {
 	const char *what;
@@ -195,8 +197,8 @@ static bk_status dn_defer(struct bk_session *s, struct dn_job *job)
 
 	if (!w->failed && !w->dead) {
 		status = dn_apply(s, job, &err);
-		if (status == BK_OK && (s->unit->bytes > DOC_UNIT_MAX_BYTES ||
-					s->unit->count > DOC_UNIT_MAX_ROWS))
+		if (status == BK_OK &&
+		    (s->unit->bytes > DOC_UNIT_MAX_BYTES || s->unit->count > DOC_UNIT_MAX_ROWS))
 			status = pg_doc_unit_flush(s, &err);
 	}
 	if (status < 0) {

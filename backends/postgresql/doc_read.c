@@ -1,8 +1,8 @@
 /*
  * doc_read.c - document layout: get_many, and walks of one step.
  *
- * A walk reads the start's row once and visits the list in it, so its memory is that of the row: that
- * is the layout.  Paths, and whether a link's target exists, are looked up a page at a time.
+ * A walk reads the start's row once and visits the list in it, so its memory is that of the row:
+ * that is the layout.  Paths, and whether a link's target exists, are looked up a page at a time.
  */
 #include "doc.h"
 
@@ -13,7 +13,8 @@ static struct bk_slice dr_field(const PGresult *res, int row, int field)
 	return bk_slice_of(PQgetvalue(res, row, field), (size_t)PQgetlength(res, row, field));
 }
 
-/* ---- get_many -------------------------------------------------------------------------------------- */
+/* ---- get_many
+ * -------------------------------------------------------------------------------------- */
 
 enum { DR_ID, DR_SIZE, DR_VALUE };
 
@@ -185,7 +186,8 @@ bk_status pg_doc_get_many(struct bk_node *out, size_t *done, struct bk_session *
 	return status;
 }
 
-/* ---- walk ------------------------------------------------------------------------------------------- */
+/* ---- walk
+ * ------------------------------------------------------------------------------------------- */
 
 /* Keep the entries that the step asks for. */
 static void dr_keep_entries(struct bk_cursor *c, struct bk_slice list)
@@ -222,7 +224,8 @@ bk_status pg_doc_walk_open(struct bk_cursor *c, struct bk_slice start, const str
 	if (!v.exists)
 		return BK_OK;
 	dr_keep_entries(c, c->dir == BK_CHILDREN ? v.children
-					 : c->dir == BK_OUT ? v.links : v.referrers);
+			   : c->dir == BK_OUT    ? v.links
+						 : v.referrers);
 	return c->list.failed ? bk_fail(err, BK_NOMEM, 0, "walk: out of memory") : BK_OK;
 }
 

@@ -4,8 +4,8 @@
  *   u8 format (1)  u8 exists  u64 version  parent  path  document
  *   u32 count, u32 bytes, entries: links; then children; then referrers
  *
- * Numbers are big-endian; parent, path and document are u32 length + bytes; an entry is u16 length +
- * relation, u16 length + id.  What comes from the table is checked: every length stays inside.
+ * Numbers are big-endian; parent, path and document are u32 length + bytes; an entry is u16 length
+ * + relation, u16 length + id.  What comes from the table is checked: every length stays inside.
  */
 #include "doc.h"
 
@@ -13,10 +13,12 @@
 
 bk_status doc_corrupt(struct bk_error *err, const char *what)
 {
-	return bk_fail(err, BK_CORRUPT, 0, "%s: a row of table document is not in this format", what);
+	return bk_fail(err, BK_CORRUPT, 0, "%s: a row of table document is not in this format",
+		       what);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------------------
+ */
 
 void doc_entry_add(struct pg_buffer *b, struct bk_slice rel, struct bk_slice id)
 {
@@ -86,7 +88,8 @@ void doc_list_remove(struct doc_list *list, struct bk_slice rel, struct bk_slice
 	list->count--;
 }
 
-/* ---- stored form ---------------------------------------------------------------------------------- */
+/* ---- stored form
+ * ---------------------------------------------------------------------------------- */
 
 static void row_put_bytes(struct pg_buffer *b, struct bk_slice v)
 {

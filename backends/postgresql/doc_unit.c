@@ -3,7 +3,8 @@
  *
  * The invariant: a row is in the unit at most once, and once loaded it is locked by the transaction
  * that the session has open, so what memory says is what the table says until it is written.
- * Rows are locked in the order of their ids, so two units that meet do not deadlock within one load.
+ * Rows are locked in the order of their ids, so two units that meet do not deadlock within one
+ * load.
  */
 #include "doc.h"
 
@@ -70,7 +71,8 @@ void pg_doc_unit_free(struct pg_unit *u)
 	free(u);
 }
 
-/* ---- loading ----------------------------------------------------------------------------------- */
+/* ---- loading -----------------------------------------------------------------------------------
+ */
 
 struct doc_row *doc_unit_row(const struct pg_unit *u, struct bk_slice id)
 {
@@ -200,7 +202,8 @@ static void unit_take_paths(struct pg_wire *w, PGresult *res, uint64_t item)
 
 	for (row = 0; row < PQntuples(res); row++) {
 		at = pg_map_get(&u->by_id, unit_field(res, row, 0));
-		unit_note_path(u, unit_field(res, row, 1), at == PG_MAP_NONE ? DOC_PATH_FOREIGN : at);
+		unit_note_path(u, unit_field(res, row, 1),
+			       at == PG_MAP_NONE ? DOC_PATH_FOREIGN : at);
 	}
 }
 
@@ -242,7 +245,8 @@ bk_status doc_unit_load(struct bk_session *s, const char *what, struct bk_error 
 	return BK_OK;
 }
 
-/* ---- writing back ------------------------------------------------------------------------------- */
+/* ---- writing back -------------------------------------------------------------------------------
+ */
 
 static void unit_send_row(struct bk_session *s, const struct doc_row *r)
 {
@@ -261,8 +265,7 @@ static void unit_send_row(struct bk_session *s, const struct doc_row *r)
 		   r->children.bytes.failed || r->referrers.bytes.failed;
 	pg_params_bytes_or_null(&p, r->exists ? doc_row_path(r) : bk_slice_of("", 0));
 	pg_params_bytes(&p, pg_buffer_slice(&s->text));
-	pg_send(&s->wire, r->stored ? PG_DOC_UPDATE : PG_DOC_INSERT, &p, pg_take_nothing,
-		r->item);
+	pg_send(&s->wire, r->stored ? PG_DOC_UPDATE : PG_DOC_INSERT, &p, pg_take_nothing, r->item);
 }
 
 /* Rows that give up their path come first: another row may take it over. */

@@ -14,18 +14,18 @@ static const struct {
 	const char *prefix;
 	bk_status status;
 } err_map[] = {
-	{"23505", BK_EXISTS},	   {"23503", BK_NOT_FOUND},   {"40001", BK_CONFLICT},
-	{"40P01", BK_CONFLICT},	   {"55P03", BK_CONFLICT},    {"40003", BK_UNAVAILABLE},
+	{"23505", BK_EXISTS},      {"23503", BK_NOT_FOUND},   {"40001", BK_CONFLICT},
+	{"40P01", BK_CONFLICT},    {"55P03", BK_CONFLICT},    {"40003", BK_UNAVAILABLE},
 	{"57P01", BK_UNAVAILABLE}, {"57P02", BK_UNAVAILABLE}, {"57P03", BK_UNAVAILABLE},
 	{"57P05", BK_UNAVAILABLE}, {"25P03", BK_UNAVAILABLE}, {"53300", BK_UNAVAILABLE},
-	{"53100", BK_NO_SPACE},	   {"53200", BK_NOMEM},	      {"53400", BK_TOO_LARGE},
-	{"42501", BK_AUTH},	   {"25006", BK_STATE},	      {"25P02", BK_STATE},
+	{"53100", BK_NO_SPACE},    {"53200", BK_NOMEM},       {"53400", BK_TOO_LARGE},
+	{"42501", BK_AUTH},        {"25006", BK_STATE},       {"25P02", BK_STATE},
 	{"3D000", BK_NOT_FOUND},   {"42P04", BK_EXISTS},      {"42710", BK_EXISTS},
-	{"42P01", BK_STATE},	   {"3F000", BK_STATE},	      {"55006", BK_CONFLICT},
-	{"58030", BK_IO},	   {"0A", BK_UNSUPPORTED},    {"08", BK_UNAVAILABLE},
-	{"28", BK_AUTH},	   {"22", BK_INVALID},	      {"53", BK_NOMEM},
-	{"54", BK_TOO_LARGE},	   {"XX", BK_CORRUPT},	      {"XX002", BK_CORRUPT},
-	{"23514", BK_TOO_LARGE},   {"42", BK_INTERNAL},
+	{"42P01", BK_STATE},       {"3F000", BK_STATE},       {"55006", BK_CONFLICT},
+	{"58030", BK_IO},          {"0A", BK_UNSUPPORTED},    {"08", BK_UNAVAILABLE},
+	{"28", BK_AUTH},           {"22", BK_INVALID},        {"53", BK_NOMEM},
+	{"54", BK_TOO_LARGE},      {"XX", BK_CORRUPT},        {"XX002", BK_CORRUPT},
+	{"23514", BK_TOO_LARGE},   {"34000", BK_STATE},       {"42", BK_INTERNAL},
 };
 
 bk_status pg_status_of(const char *sqlstate)
@@ -47,7 +47,8 @@ static void err_finish(struct bk_error *err, const char *sqlstate)
 		err->flags |= BK_ERR_RETRY;
 }
 
-/* 57014: somebody has stopped the statement; who, the message says only in the server's language. */
+/* 57014: somebody has stopped the statement; who, the message says only in the server's language.
+ */
 static bk_status err_who_stopped(const struct pg_wire *w)
 {
 	if (atomic_load_explicit(&w->cancelled, memory_order_relaxed))
@@ -148,7 +149,8 @@ bk_status pg_error_connect(struct bk_error *err, PGconn *conn, const struct pg_o
 		said = at + 6;
 		while (*said == ' ')
 			said++;
-		bk_fail(err, status, 0, "cannot connect to database '%s' as '%s': %.*s (SQLSTATE %s)",
+		bk_fail(err, status, 0,
+			"cannot connect to database '%s' as '%s': %.*s (SQLSTATE %s)",
 			PQdb(conn) ? PQdb(conn) : "", PQuser(conn) ? PQuser(conn) : "",
 			(int)(len - (size_t)(said - text)), said, sqlstate);
 	} else {

@@ -109,9 +109,8 @@ static bk_status nod_check_node(const struct pg_limits *max, const struct bk_nod
 	if (status == BK_OK)
 		status = nod_check_links(max, node->links, node->link_count, err);
 	if (status == BK_OK && node->doc.len > max->doc)
-		status = bk_fail(err, BK_TOO_LARGE, 0,
-				 "a document of %zu bytes; the limit is %llu", node->doc.len,
-				 (unsigned long long)max->doc);
+		status = bk_fail(err, BK_TOO_LARGE, 0, "a document of %zu bytes; the limit is %llu",
+				 node->doc.len, (unsigned long long)max->doc);
 	return status;
 }
 
@@ -227,8 +226,8 @@ static bk_status pg_node_remove(struct bk_session *s, struct bk_slice id, struct
 
 /* ---- walks -------------------------------------------------------------------------------- */
 
-static bk_status nod_check_steps(const struct pg_limits *max, const struct bk_step *steps,
-				 size_t n, struct bk_error *err)
+static bk_status nod_check_steps(const struct pg_limits *max, const struct bk_step *steps, size_t n,
+				 struct bk_error *err)
 {
 	size_t i;
 

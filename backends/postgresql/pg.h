@@ -24,13 +24,14 @@
 #define PG_NATIVE_FEATURES                                                                         \
 	(BK_F_NODES | BK_F_CAS | BK_F_TXN | BK_F_TXN_BINARIES | BK_F_GET_MANY | BK_F_PUT_MANY |    \
 	 BK_F_BATCH_ATOMIC | BK_F_APPEND | BK_F_WALK | BK_F_TXN_WALK | BK_F_BINARIES |             \
-	 BK_F_BINARY_STREAM | BK_F_BINARY_RANGE | BK_F_BINARY_CREATE | BK_F_CANCEL |               \
-	 BK_F_SETTLE | BK_F_PLACES | BK_F_CHILL | BK_F_TIMEOUT)
+	 BK_F_BINARY_STREAM | BK_F_BINARY_RANGE | BK_F_BINARY_CREATE | BK_F_CANCEL | BK_F_SETTLE | \
+	 BK_F_PLACES | BK_F_CHILL | BK_F_TIMEOUT)
 
-#define PG_SQL_BYTEA 17u /* type numbers that PostgreSQL has fixed for ever */
-#define PG_SQL_INT8  20u
-#define PG_SQL_INT4  23u
-#define PG_SQL_TEXT  25u
+#define PG_SQL_BYTEA  17u /* type numbers that PostgreSQL has fixed for ever */
+#define PG_SQL_INT8   20u
+#define PG_SQL_INT4   23u
+#define PG_SQL_TEXT   25u
+#define PG_SQL_FLOAT8 701u
 
 #define PG_CHUNK_BYTES (256u * 1024) /* of a binary, in one row */
 #define PG_PAGE        1000          /* rows of a walk or a listing that are fetched at once */
@@ -69,12 +70,12 @@ struct pg_wire {
 	PGcancel *cancel;
 	const struct bk_host *host;
 	struct bk_session *session; /* NULL: the store's own connection */
-	struct pg_due *due;	    /* a ring; due_cap is a power of two */
+	struct pg_due *due;         /* a ring; due_cap is a power of two */
 	size_t due_head, due_count, due_cap;
-	uint32_t syncs;	 /* asked for and not yet answered */
-	bool in_result;	 /* the head of `due` has answered; its end is still to come */
-	bool dead;	 /* of no use: every later call answers UNAVAILABLE */
-	bool failed;	 /* since the last report; then `failure` says how */
+	uint32_t syncs;  /* asked for and not yet answered */
+	bool in_result;  /* the head of `due` has answered; its end is still to come */
+	bool dead;       /* of no use: every later call answers UNAVAILABLE */
+	bool failed;     /* since the last report; then `failure` says how */
 	bool unanswered; /* the failure is the connection's: what was sent may have been done */
 	uint8_t prepared[PG_STATEMENTS];
 	size_t unpumped_bytes;
@@ -168,10 +169,9 @@ extern const struct bk_store_ops pg_store_ops;
 
 enum pg_txn {
 	PG_TXN_NONE,
-	PG_TXN_OPEN,   /* each call is answered before it returns */
-	PG_TXN_DEFER,  /* writes are queued */
-	PG_TXN_FAILED, /* the server has given it up; waits for commit or rollback */
-	PG_TXN_ENDED   /* a deferred write failed and ended it; one rollback is still welcome */
+	PG_TXN_OPEN,  /* each call is answered before it returns */
+	PG_TXN_DEFER, /* writes are queued */
+	PG_TXN_FAILED /* the server has given it up; waits for commit or rollback */
 };
 
 enum pg_held { PG_HELD_NONE, PG_HELD, PG_HELD_IN_TXN };
@@ -207,8 +207,8 @@ struct bk_writer {
 	uint64_t declared_bytes, sent_bytes;
 	uint32_t seq, mode;
 	bool open;
-	bool own_txn;	 /* the connection is inside the writer's own transaction */
-	bool left_rows;	 /* rows have been committed before the binary was finished */
+	bool own_txn;   /* the connection is inside the writer's own transaction */
+	bool left_rows; /* rows have been committed before the binary was finished */
 	bool failed;
 	struct bk_error failure;
 };
@@ -231,15 +231,15 @@ struct bk_session {
 	enum pg_txn txn;
 	bool txn_read_only;
 	struct bk_error txn_error; /* why PG_TXN_FAILED */
-	uint64_t writes;	   /* in this transaction */
+	uint64_t writes;           /* in this transaction */
 	struct pg_seen seen;
 	enum pg_held server_cursor; /* the server still holds one, to be closed before the next */
 	struct bk_cursor cursor;
 	struct bk_writer writer;
 	struct bk_reader reader;
 	struct pg_buffer text, arrays[6]; /* scratch: SQL; arrays bound as parameters */
-	struct pg_buffer views;		  /* what borrowed views point into, beside wire.result */
-	PGresult *more;			  /* a second result that views point into */
+	struct pg_buffer views;           /* what borrowed views point into, beside wire.result */
+	PGresult *more;                   /* a second result that views point into */
 	struct pg_map map;
 	struct pg_unit *unit;
 	uint64_t binary_id, binary_id_end; /* a block of numbers drawn from the sequence */
@@ -310,6 +310,8 @@ extern const struct bk_node_ops pg_node_ops;
 
 /* Give the connection back: commit what the writer has sent so far, unseen until it is finished. */
 void pg_writer_park(struct bk_writer *w);
+/* The transaction that it wrote in is being rolled back. */
+void pg_writer_disown(struct bk_writer *w);
 void pg_writer_free(struct bk_writer *w);
 bk_status pg_list_page(struct bk_cursor *c, struct bk_error *err);
 extern const struct bk_binary_ops pg_binary_ops;

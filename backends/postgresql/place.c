@@ -2,8 +2,8 @@
  * place.c - databases for other people's tests, on a server that is there.
  *
  * The invariant: a database or a role is dropped only if its comment begins with the mark.  Names
- * and texts are quoted by libpq; a password reaches the server only as its SCRAM verifier, so it can
- * stand in no log.
+ * and texts are quoted by libpq; a password reaches the server only as its SCRAM verifier, so it
+ * can stand in no log.
  *
  * A comment reads "MARK created=SECONDS".  The role is made and marked first, so a database whose
  * own comment could not be written any more is still known by its owner.
@@ -34,8 +34,8 @@ static char *plc_identifier(struct bk_store *admin, struct bk_slice v)
 	return PQescapeIdentifier(admin->admin.conn, v.len ? v.data : "", v.len);
 }
 
-static BK_PRINTF(4, 5) bk_status
-	plc_say(struct bk_store *admin, const char *what, struct bk_error *err, const char *fmt, ...)
+static BK_PRINTF(4, 5) bk_status plc_say(struct bk_store *admin, const char *what,
+					 struct bk_error *err, const char *fmt, ...)
 {
 	struct pg_buffer sql = {0};
 	bk_status status;
@@ -55,7 +55,8 @@ static BK_PRINTF(4, 5) bk_status
 	return status;
 }
 
-/* ---- marks ---------------------------------------------------------------------------------------- */
+/* ---- marks
+ * ---------------------------------------------------------------------------------------- */
 
 static bool plc_bears(struct bk_slice comment, struct bk_slice mark)
 {
@@ -98,7 +99,8 @@ static bk_status plc_ask_name(struct bk_store *admin, const char *sql, struct bk
 	return status;
 }
 
-/* ---- create ----------------------------------------------------------------------------------------- */
+/* ---- create
+ * ----------------------------------------------------------------------------------------- */
 
 static bk_status plc_quote(struct plc_names *n, struct bk_store *admin, struct bk_slice name,
 			   struct bk_slice mark, struct bk_slice user, struct bk_slice password,
@@ -156,7 +158,8 @@ static bk_status plc_make_role(struct bk_store *admin, const struct plc_names *n
 	return status;
 }
 
-/* The clone's tables belong to the owner of what was cloned: the new owner gets that one's rights. */
+/* The clone's tables belong to the owner of what was cloned: the new owner gets that one's rights.
+ */
 static bk_status plc_share_owner(struct bk_store *admin, const struct plc_names *n,
 				 struct bk_slice from, struct bk_slice user, struct bk_error *err)
 {
@@ -221,7 +224,8 @@ out:
 	return status;
 }
 
-/* ---- drop -------------------------------------------------------------------------------------------- */
+/* ---- drop
+ * -------------------------------------------------------------------------------------------- */
 
 static bk_status plc_drop_database(struct bk_store *admin, const char *quoted, struct bk_slice name,
 				   struct bk_error *err)
@@ -284,7 +288,8 @@ static bk_status pg_place_drop(struct bk_store *admin, struct bk_slice name, str
 	return status;
 }
 
-/* ---- list --------------------------------------------------------------------------------------------- */
+/* ---- list
+ * --------------------------------------------------------------------------------------------- */
 
 static void plc_take(struct bk_place *out, const PGresult *res, int row)
 {
@@ -307,12 +312,13 @@ static bk_status pg_place_list(struct bk_store *admin, struct bk_place *out, siz
 	bk_status status = pg_admin(admin, err);
 
 	if (status == BK_OK)
-		status = pg_wire_ask_sql(&admin->admin,
-					 "SELECT datname::text, shobj_description(oid, 'pg_database')"
-					 " FROM pg_database WHERE"
-					 " shobj_description(oid, 'pg_database') LIKE 'bakeoff%'"
-					 " ORDER BY datname",
-					 NULL, "list", err);
+		status = pg_wire_ask_sql(
+			&admin->admin,
+			"SELECT datname::text, shobj_description(oid, 'pg_database')"
+			" FROM pg_database WHERE"
+			" shobj_description(oid, 'pg_database') LIKE 'bakeoff%'"
+			" ORDER BY datname",
+			NULL, "list", err);
 	if (status < 0)
 		return status;
 	res = admin->admin.result;

@@ -17,7 +17,7 @@ enum { DOCS_ID, DOCS_VERSION, DOCS_DOC };
 
 struct many_row {
 	uint64_t version, size_bytes;
-	int row;	     /* of the first result */
+	int row; /* of the first result */
 	bool counted;
 	bool missing_doc;    /* it has to come with the second */
 	struct bk_slice doc; /* in views: `data` is set last, since views move while they grow */
@@ -76,8 +76,7 @@ static bk_status many_ask(struct bk_session *s, const struct bk_slice *ids, size
 		list[count].version = pg_get_u64(PQgetvalue(res, row, MANY_VERSION));
 		list[count].size_bytes = pg_get_u64(PQgetvalue(res, row, MANY_SIZE));
 		list[count].row = row;
-		list[count].missing_doc =
-			(want & BK_WANT_DOC) && PQgetisnull(res, row, MANY_DOC);
+		list[count].missing_doc = (want & BK_WANT_DOC) && PQgetisnull(res, row, MANY_DOC);
 		pg_map_add(&s->map, many_field(res, row, MANY_ID), count++);
 	}
 	for (; row < total; row++) {
@@ -104,8 +103,8 @@ static uint64_t many_cost(const PGresult *res, const struct many_row *r, uint32_
 }
 
 /* How many of the caller's ids fit; collects the ids of documents that are still to come. */
-static size_t many_prefix(struct bk_session *s, const struct bk_slice *ids, size_t n,
-			  uint32_t want, struct many_row *rows, size_t *missing)
+static size_t many_prefix(struct bk_session *s, const struct bk_slice *ids, size_t n, uint32_t want,
+			  struct many_row *rows, size_t *missing)
 {
 	struct pg_buffer *b = &s->arrays[0];
 	uint64_t bytes = 0;

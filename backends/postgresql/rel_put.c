@@ -227,7 +227,8 @@ bk_status pg_rel_put(struct bk_session *s, const struct bk_node *node, uint32_t 
 	return put_lost(err, "put");
 }
 
-/* ---- append and remove -------------------------------------------------------------------------- */
+/* ---- append and remove --------------------------------------------------------------------------
+ */
 
 bk_status pg_rel_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			const struct bk_link *links, size_t link_count, struct bk_error *err)
@@ -245,8 +246,7 @@ bk_status pg_rel_append(struct bk_session *s, struct bk_slice id, struct bk_slic
 		pg_params_array(&p, &s->arrays[0]);
 		pg_params_array(&p, &s->arrays[1]);
 	}
-	pg_send(&s->wire, link_count ? PG_APPEND_LINKS : PG_APPEND, &p, put_take_found,
-		pg_item(s));
+	pg_send(&s->wire, link_count ? PG_APPEND_LINKS : PG_APPEND, &p, put_take_found, pg_item(s));
 	return pg_end_write(s, "append", err);
 }
 

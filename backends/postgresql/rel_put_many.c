@@ -144,7 +144,8 @@ static void bulk_queue_create(struct bk_session *s, const struct bk_node *nodes,
 	}
 }
 
-/* ---- any mode ----------------------------------------------------------------------------------- */
+/* ---- any mode -----------------------------------------------------------------------------------
+ */
 
 static void bulk_queue(struct bk_session *s, const struct bk_node *nodes, size_t n, uint32_t mode)
 {
@@ -181,9 +182,10 @@ static bk_status bulk_blame(struct bk_session *s, const struct bk_node *nodes, s
 			twice = i;
 		pg_array_add(&a[0], nodes[i].id);
 		pg_array_add(&a[1], nodes[i].path);
-		pg_array_add_or_null(&a[2], nodes[i].parent.len && !bulk_is_inside(&s->map, nodes, i)
-						    ? nodes[i].parent
-						    : bk_slice_of("", 0));
+		pg_array_add_or_null(&a[2],
+				     nodes[i].parent.len && !bulk_is_inside(&s->map, nodes, i)
+					     ? nodes[i].parent
+					     : bk_slice_of("", 0));
 	}
 	pg_map_free(&paths);
 	pg_params_init(&p);

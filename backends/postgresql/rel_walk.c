@@ -61,7 +61,8 @@ static bk_status wlk_key_page(struct bk_cursor *c, struct bk_error *err)
 	return status;
 }
 
-/* ---- several steps ----------------------------------------------------------------------------- */
+/* ---- several steps -----------------------------------------------------------------------------
+ */
 
 struct wlk_sql {
 	struct pg_buffer *text;

@@ -1,9 +1,9 @@
 /*
  * schema.c - make, clear, unmake: one schema a space, with the owner mark as its comment.
  *
- * The invariant: each of the three is one transaction that first takes a lock named after the schema
- * and then looks at the mark; a schema without it is never touched.  unmake() drops what make()
- * made, by name, and then the schema only if nothing else is in it.
+ * The invariant: each of the three is one transaction that first takes a lock named after the
+ * schema and then looks at the mark; a schema without it is never touched.  unmake() drops what
+ * make() made, by name, and then the schema only if nothing else is in it.
  */
 #include "pg.h"
 
@@ -45,7 +45,8 @@ static const char *const sch_large_object[] = {
 	NULL,
 };
 
-/* ---- the mark --------------------------------------------------------------------------------- */
+/* ---- the mark ---------------------------------------------------------------------------------
+ */
 
 enum sch_state { SCH_ABSENT, SCH_OURS };
 
@@ -103,7 +104,8 @@ static bk_status sch_end(struct bk_store *store, bk_status status, const char *w
 			  : pg_wire_finish(&store->admin, what, err);
 }
 
-/* ---- make ---------------------------------------------------------------------------------------- */
+/* ---- make
+ * ---------------------------------------------------------------------------------------- */
 
 static bk_status sch_create(struct bk_store *store, struct bk_error *err)
 {
@@ -114,9 +116,8 @@ static bk_status sch_create(struct bk_store *store, struct bk_error *err)
 	bk_status status;
 
 	pg_buffer_print(&sql, "CREATE SCHEMA %s", name ? name : "");
-	status = name && mark && !sql.failed
-			 ? sch_say(store, sql.data, "make", err)
-			 : bk_fail(err, BK_NOMEM, 0, "make: out of memory");
+	status = name && mark && !sql.failed ? sch_say(store, sql.data, "make", err)
+					     : bk_fail(err, BK_NOMEM, 0, "make: out of memory");
 	if (status == BK_OK) {
 		pg_buffer_reset(&sql);
 		pg_buffer_print(&sql, "COMMENT ON SCHEMA %s IS %s", name, mark);
@@ -186,10 +187,11 @@ bk_status pg_store_make(struct bk_store *store, struct bk_error *err)
 	return sch_end(store, status, "make", err);
 }
 
-/* ---- clear and unmake ---------------------------------------------------------------------------- */
+/* ---- clear and unmake
+ * ---------------------------------------------------------------------------- */
 
-/* Large objects live outside the schema; each batch is a transaction, so that a store with a million
- * of them does not run out of locks.  Without a table of binaries there are none. */
+/* Large objects live outside the schema; each batch is a transaction, so that a store with a
+ * million of them does not run out of locks.  Without a table of binaries there are none. */
 static bk_status sch_unlink_all(struct bk_store *store, const char *what, struct bk_error *err)
 {
 	enum sch_state state;
@@ -256,8 +258,9 @@ bk_status pg_store_unmake(struct bk_store *store, struct bk_error *err)
 		pg_buffer_print(&sql, "DROP SCHEMA %s", name ? name : "");
 		pg_send_sql(&store->admin, "DROP SEQUENCE IF EXISTS binary_id", NULL,
 			    pg_take_nothing, PG_NO_ITEM);
-		pg_send_sql(&store->admin, "DROP TABLE IF EXISTS node, segment, link, document, "
-					   "binaries, chunk",
+		pg_send_sql(&store->admin,
+			    "DROP TABLE IF EXISTS node, segment, link, document, "
+			    "binaries, chunk",
 			    NULL, pg_take_nothing, PG_NO_ITEM);
 		pg_send_sql(&store->admin, name && !sql.failed ? sql.data : "SELECT 1 / 0", NULL,
 			    pg_take_nothing, PG_NO_ITEM);

@@ -1,13 +1,14 @@
 /*
  * session.c - one worker's connection: opening it, and what every operation begins and ends with.
  *
- * The invariant: between two calls nothing is due on the connection but what a deferred transaction,
- * an open writer or a BEGIN has queued; pg_begin_read() and pg_begin_write() see to the rest.
+ * The invariant: between two calls nothing is due on the connection but what a deferred
+ * transaction, an open writer or a BEGIN has queued; pg_begin_read() and pg_begin_write() see to
+ * the rest.
  */
 #include "pg.h"
 
+#include <linux/tcp.h> /* unlike libc's, it has the counts of bytes */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -60,12 +61,27 @@ static bk_status ses_check_made(struct bk_session *s, struct bk_error *err)
 	return BK_OK;
 }
 
+/* The server shares a session's statistics once in a second at most, unless it is told to. */
+static void ses_flush_statistics(struct bk_session *s)
+{
+	struct pg_wire *w = &s->wire;
+
+	if (w->dead || !w->conn || s->in_force.version < 150000 || s->txn != PG_TXN_NONE ||
+	    w->due_count || w->failed)
+		return;
+	pg_wire_start(w);
+	pg_send_sql(w, "SELECT pg_stat_force_next_flush()", NULL, pg_take_nothing, PG_NO_ITEM);
+	pg_wire_settle(w);
+	w->failed = false;
+}
+
 static void ses_close(struct bk_session *s)
 {
 	size_t i;
 
 	if (!s)
 		return;
+	ses_flush_statistics(s);
 	PQclear(s->more);
 	pg_cursor_drop_page(&s->cursor);
 	PQclear(s->reader.page);
@@ -134,6 +150,7 @@ static void ses_counters(struct bk_session *s, const struct bk_sink *sink)
 	socklen_t len = sizeof(info);
 
 	sink->put_u64(sink->ctx, "requests", s->wire.requests, "count", 0);
+	ses_flush_statistics(s); /* not counted: it is the harness's */
 	sink->put_u64(sink->ctx, "retries", s->wire.retries, "count", 0);
 	sink->put_u64(sink->ctx, "reconnects", 0, "count", 0);
 	memset(&info, 0, sizeof(info));
@@ -160,11 +177,10 @@ static bk_status ses_begin(struct bk_session *s, const char *what, struct bk_err
 	s->more = NULL;
 	if (s->wire.dead)
 		return bk_fail(err, BK_UNAVAILABLE, 0,
-			       "%s: the connection to the server is gone; open a new session", what);
+			       "%s: the connection to the server is gone; open a new session",
+			       what);
 	if (s->txn == PG_TXN_FAILED)
 		return pg_error_copy(err, &s->txn_error, what);
-	if (s->txn == PG_TXN_ENDED)
-		s->txn = PG_TXN_NONE;
 	pg_wire_start(&s->wire);
 	if (s->writer.open)
 		pg_writer_park(&s->writer);
@@ -198,8 +214,7 @@ bk_status pg_end(struct bk_session *s, const char *what, bool writes, struct bk_
 	if (s->wire.dead) {
 		if (writes && s->wire.unanswered && s->txn == PG_TXN_NONE)
 			err->flags |= BK_ERR_OUTCOME_UNKNOWN;
-	} else if (s->txn != PG_TXN_NONE &&
-		   PQtransactionStatus(s->wire.conn) == PQTRANS_INERROR) {
+	} else if (s->txn != PG_TXN_NONE && PQtransactionStatus(s->wire.conn) == PQTRANS_INERROR) {
 		s->txn_error = *err;
 		s->txn = PG_TXN_FAILED;
 	}

@@ -12,13 +12,12 @@
 
 /* ---- reading: node row, then links, then segments, told apart by what is NULL ------------- */
 
-#define PATH_YES "parent, path"
-#define PATH_NO	 "NULL::bytea, NULL::bytea"
-#define DOC_YES	 "doc"
-#define DOC_NO	 "NULL::bytea"
-#define GET_NODE(path, doc)                                                                        \
-	"SELECT version, segs, " path ", " doc " FROM node WHERE id = $1"
-#define GET_LINKS " UNION ALL SELECT NULL, NULL, rel, target, NULL FROM link WHERE source = $1"
+#define PATH_YES            "parent, path"
+#define PATH_NO             "NULL::bytea, NULL::bytea"
+#define DOC_YES             "doc"
+#define DOC_NO              "NULL::bytea"
+#define GET_NODE(path, doc) "SELECT version, segs, " path ", " doc " FROM node WHERE id = $1"
+#define GET_LINKS           " UNION ALL SELECT NULL, NULL, rel, target, NULL FROM link WHERE source = $1"
 #define GET_SEGMENTS                                                                               \
 	" UNION ALL (SELECT NULL, seq, NULL, NULL, tail FROM segment WHERE node = $1 ORDER BY seq)"
 
@@ -39,29 +38,30 @@
 #define CREATE_ROOT CREATE_INTO "SELECT $1, $2, $3, octet_length($3), $4::bytea"
 /* The lock keeps the parent from going away until this transaction has ended. */
 #define CREATE_CHILD                                                                               \
-	CREATE_INTO "SELECT $1, $2, $3, octet_length($3), p.id FROM node p"                  \
+	CREATE_INTO "SELECT $1, $2, $3, octet_length($3), p.id FROM node p"                        \
 		    " WHERE p.id = $4 FOR KEY SHARE"
-#define WITH_LINKS(create, conflict)                                                               \
-	"WITH n AS (" create conflict " RETURNING id), l AS (INSERT INTO link (source, rel, target)"      \
-	" SELECT n.id, u.rel, u.target FROM n, unnest($5::bytea[], $6::bytea[]) AS u (rel, target)"  \
+#define WITH_LINKS(create, conflict)                                                                \
+	"WITH n AS (" create conflict                                                               \
+	" RETURNING id), l AS (INSERT INTO link (source, rel, target)"                              \
+	" SELECT n.id, u.rel, u.target FROM n, unnest($5::bytea[], $6::bytea[]) AS u (rel, target)" \
 	" ON CONFLICT DO NOTHING) SELECT 1 FROM n"
 #define CREATE_FOUR(conflict, clause)                                                              \
-	S(PG_CREATE + (conflict) * 4, CREATE_ROOT clause),                                         \
-		S(PG_CREATE + (conflict) * 4 + 1, WITH_LINKS(CREATE_ROOT, clause)),                \
-		S(PG_CREATE + (conflict) * 4 + 2, CREATE_CHILD clause),                            \
-		S(PG_CREATE + (conflict) * 4 + 3, WITH_LINKS(CREATE_CHILD, clause))
+	S(PG_CREATE + (conflict)*4, CREATE_ROOT clause),                                           \
+		S(PG_CREATE + (conflict)*4 + 1, WITH_LINKS(CREATE_ROOT, clause)),                  \
+		S(PG_CREATE + (conflict)*4 + 2, CREATE_CHILD clause),                              \
+		S(PG_CREATE + (conflict)*4 + 3, WITH_LINKS(CREATE_CHILD, clause))
 
 /* A small document takes a small tail into the row: the row is written anew in any case. */
 #define APPEND_INLINE "(segs = 0 AND size + octet_length($2) <= 1024)"
 #define APPEND_NODE                                                                                \
-	"WITH n AS (UPDATE node SET version = version + 1, size = size + octet_length($2),"              \
+	"WITH n AS (UPDATE node SET version = version + 1, size = size + octet_length($2),"        \
 	" doc = CASE WHEN " APPEND_INLINE " THEN doc || $2 ELSE doc END,"                          \
-	" segs = CASE WHEN " APPEND_INLINE " OR octet_length($2) = 0 THEN segs ELSE segs + 1 END"       \
-	" WHERE id = $1 RETURNING id, segs),"                                                     \
-	" s AS (INSERT INTO segment (node, seq, tail) SELECT id, segs, $2 FROM n"                        \
+	" segs = CASE WHEN " APPEND_INLINE " OR octet_length($2) = 0 THEN segs ELSE segs + 1 END"  \
+	" WHERE id = $1 RETURNING id, segs),"                                                      \
+	" s AS (INSERT INTO segment (node, seq, tail) SELECT id, segs, $2 FROM n"                  \
 	" WHERE segs > 0 AND octet_length($2) > 0)"
 #define APPEND_ADD_LINKS                                                                           \
-	", l AS (INSERT INTO link (source, rel, target) SELECT n.id, u.rel, u.target"                  \
+	", l AS (INSERT INTO link (source, rel, target) SELECT n.id, u.rel, u.target"              \
 	" FROM n, unnest($3::bytea[], $4::bytea[]) AS u (rel, target) ON CONFLICT DO NOTHING)"
 
 /* ---- walks of one step: $1 where from, then the key of the last hit -------------------------- */
@@ -78,7 +78,7 @@
 	" AND (l.rel, l.target) > ($2, $3) ORDER BY l.rel, l.target" LIMIT_PAGE
 #define IN_WHERE " WHERE l.target = $1 AND EXISTS (SELECT 1 FROM node WHERE id = $1)"
 #define IN_PLAIN " FROM link l" IN_WHERE
-#define IN_NODE	 " FROM link l JOIN node n ON n.id = l.source" IN_WHERE
+#define IN_NODE  " FROM link l JOIN node n ON n.id = l.source" IN_WHERE
 #define IN_REL(path, from)                                                                         \
 	"SELECT l.source" path from " AND l.rel = $2 AND l.source > $3 ORDER BY l.source" LIMIT_PAGE
 #define IN_ANY(path, from)                                                                         \
@@ -146,15 +146,16 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	S(PG_BULK_PARENTS, "SELECT 1 / (count(*) = $2)::int FROM"
 			   " (SELECT 1 FROM node WHERE id = ANY($1) FOR KEY SHARE) p"),
 	/* $1 ids, $2 paths, $3 docs, $4 parents */
-	S(PG_BULK_NODES, CREATE_INTO
-	  "SELECT id, path, doc, octet_length(doc), parent"
-	  " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])"
-	  " AS u (id, path, doc, parent)"),
+	S(PG_BULK_NODES,
+	  CREATE_INTO "SELECT id, path, doc, octet_length(doc), parent"
+		      " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])"
+		      " AS u (id, path, doc, parent)"),
 	S(PG_BULK_LINKS, "INSERT INTO link (source, rel, target) SELECT source, rel, target"
 			 " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])"
 			 " AS u (source, rel, target) ON CONFLICT DO NOTHING"),
 	/* The first of a batch that is in the way of what is stored: its place, and whether it is
-	 * the parent that is missing. $1 ids, $2 paths, $3 parents (NULL where not to be looked up) */
+	 * the parent that is missing. $1 ids, $2 paths, $3 parents (NULL where not to be looked up)
+	 */
 	S(PG_WHICH_FAILED,
 	  "SELECT i - 1, NOT EXISTS (SELECT 1 FROM node n WHERE n.id = u.id)"
 	  " AND NOT EXISTS (SELECT 1 FROM node n WHERE n.path = u.path)"
@@ -182,7 +183,8 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 			     " CASE WHEN octet_length(document) <= $2 THEN document END"
 			     " FROM document WHERE id = ANY($1)"),
 	S(PG_DOC_MANY, "SELECT id, document FROM document WHERE id = ANY($1)"),
-	S(PG_DOC_LOCK, "SELECT id, document FROM document WHERE id = ANY($1) ORDER BY id FOR UPDATE"),
+	S(PG_DOC_LOCK,
+	  "SELECT id, document FROM document WHERE id = ANY($1) ORDER BY id FOR UPDATE"),
 	S(PG_DOC_INSERT, "INSERT INTO document (id, path, document) VALUES ($1, $2, $3)"),
 	S(PG_DOC_UPDATE, "UPDATE document SET path = $2, document = $3 WHERE id = $1"),
 	S(PG_DOC_DELETE, "DELETE FROM document WHERE id = $1"),
@@ -198,21 +200,23 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	  " ON CONFLICT DO NOTHING RETURNING id), c AS (INSERT INTO chunk (id, seq, data)"
 	  " SELECT id, 0, $4 FROM b WHERE octet_length($4) > 0) SELECT 1 FROM b"),
 	S(PG_BIN_LOCK, "SELECT id FROM binaries WHERE key = $1 FOR UPDATE"),
-	S(PG_BIN_DROP_OLD, "DELETE FROM chunk USING binaries b WHERE b.key = $1 AND chunk.id = b.id"),
+	S(PG_BIN_DROP_OLD,
+	  "DELETE FROM chunk USING binaries b WHERE b.key = $1 AND chunk.id = b.id"),
 	/* $1 key, $2 id, $3 size */
 	S(PG_BIN_CREATE, "INSERT INTO binaries (key, id, size) VALUES ($1, $2, $3)"
 			 " ON CONFLICT DO NOTHING"),
 	S(PG_BIN_CREATE_OR_FAIL, "INSERT INTO binaries (key, id, size) VALUES ($1, $2, $3)"),
-	S(PG_BIN_REPLACE, "INSERT INTO binaries (key, id, size) VALUES ($1, $2, $3)"
-			  " ON CONFLICT (key) DO UPDATE SET id = EXCLUDED.id, size = EXCLUDED.size"),
+	S(PG_BIN_REPLACE,
+	  "INSERT INTO binaries (key, id, size) VALUES ($1, $2, $3)"
+	  " ON CONFLICT (key) DO UPDATE SET id = EXCLUDED.id, size = EXCLUDED.size"),
 	S(PG_BIN_FORGET, "DELETE FROM chunk WHERE id = $1"),
 	S(PG_BIN_STAT, "SELECT size FROM binaries WHERE key = $1"),
 	/* $1 key, $2 offset, $3 length; the first row of the range comes along */
-	S(PG_BIN_READ_FIRST,
-	  "SELECT b.id, b.size, substring(c.data FROM ($2 % 262144)::int + 1"
-	  " FOR least($3, 262144)::int) FROM binaries b LEFT JOIN chunk c"
-	  " ON c.id = b.id AND c.seq = $2 / 262144 AND $3 > 0 WHERE b.key = $1"),
-	S(PG_BIN_READ, "SELECT data FROM chunk WHERE id = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"),
+	S(PG_BIN_READ_FIRST, "SELECT b.id, b.size, substring(c.data FROM ($2 % 262144)::int + 1"
+			     " FOR least($3, 262144)::int) FROM binaries b LEFT JOIN chunk c"
+			     " ON c.id = b.id AND c.seq = $2 / 262144 AND $3 > 0 WHERE b.key = $1"),
+	S(PG_BIN_READ,
+	  "SELECT data FROM chunk WHERE id = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"),
 	S(PG_BIN_REMOVE, "WITH b AS (DELETE FROM binaries WHERE key = $1 RETURNING id),"
 			 " c AS (DELETE FROM chunk USING b WHERE chunk.id = b.id) SELECT 1 FROM b"),
 	S(PG_BIN_LIST, "SELECT key, size FROM binaries WHERE key > $1 ORDER BY key" LIMIT_PAGE),

@@ -16,8 +16,8 @@ enum pg_conflict {
 };
 
 enum pg_statement {
-	PG_GET,			      /* + BK_WANT_* */
-	PG_GET_SEGMENTS = PG_GET + 8, /* + BK_WANT_PATH: with DOC, document in pieces */
+	PG_GET,                        /* + BK_WANT_* */
+	PG_GET_SEGMENTS = PG_GET + 8,  /* + BK_WANT_PATH: with DOC, document in pieces */
 	PG_MANY = PG_GET_SEGMENTS + 2, /* + BK_WANT_* */
 	PG_MANY_DOCS = PG_MANY + 8,
 	PG_FIND,
@@ -33,9 +33,9 @@ enum pg_statement {
 	PG_BULK_NODES,
 	PG_BULK_LINKS,
 	PG_WHICH_FAILED,
-	PG_CHILDREN,			 /* + 1 with path */
-	PG_OUT = PG_CHILDREN + 2,	 /* + 1 with path; + 2 any relation */
-	PG_IN = PG_OUT + 4,		 /* + 1 with path; + 2 any relation */
+	PG_CHILDREN,              /* + 1 with path */
+	PG_OUT = PG_CHILDREN + 2, /* + 1 with path; + 2 any relation */
+	PG_IN = PG_OUT + 4,       /* + 1 with path; + 2 any relation */
 	PG_DOC_GET = PG_IN + 4,
 	PG_DOC_FIND,
 	PG_DOC_MANY_SIZES,

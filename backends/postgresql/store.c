@@ -174,15 +174,16 @@ static bk_status sto_features(struct bk_store *store, uint64_t *native, uint64_t
 	return BK_OK;
 }
 
-/* ---- settle and chill ---------------------------------------------------------------------------- */
+/* ---- settle and chill
+ * ---------------------------------------------------------------------------- */
 
 static bool sto_is_forbidden(const struct bk_error *err)
 {
 	return strcmp(err->sqlstate, "42501") == 0;
 }
 
-/* VACUUM first: what it writes is flushed by the checkpoint too.  A checkpoint that the user may not
- * ask for is left to the server. */
+/* VACUUM first: what it writes is flushed by the checkpoint too.  A checkpoint that the user may
+ * not ask for is left to the server. */
 static bk_status sto_settle(struct bk_store *store, uint64_t timeout_ns, struct bk_error *err)
 {
 	static const char *const tables[2][2] = {{"node, segment, link", "document"},

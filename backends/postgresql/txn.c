@@ -1,8 +1,9 @@
 /*
- * txn.c - transactions: BEGIN travels with the first statement; deferred writes stay in the pipeline.
+ * txn.c - transactions: BEGIN travels with the first statement; deferred writes stay in the
+ * pipeline.
  *
  * The invariant: PG_TXN_FAILED means that the server has given the transaction up and waits for
- * ROLLBACK; PG_TXN_ENDED that a deferred write failed, that this has been reported, and that the
+ * ROLLBACK.  A deferred write's failure ends the transaction when it is reported: by then the
  * ROLLBACK has been sent.
  */
 #include "pg.h"
@@ -35,17 +36,12 @@ static const char *txn_begin_sql(uint32_t isolation, bool read_only)
 	}
 }
 
-static bool txn_is_open(const struct bk_session *s)
-{
-	return s->txn != PG_TXN_NONE && s->txn != PG_TXN_ENDED;
-}
-
 static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t flags,
 			   struct bk_error *err)
 {
 	bk_status status;
 
-	if (txn_is_open(s))
+	if (s->txn != PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "begin: a transaction is open already");
 	if (*isolation > BK_ISO_SERIALIZABLE)
 		return bk_fail(err, BK_INVALID, 0, "begin: no such isolation level: %u",
@@ -66,9 +62,9 @@ static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t f
 }
 
 /* Cursors that were declared inside go with the transaction; a holdable one stays. */
-static void txn_over(struct bk_session *s, enum pg_txn next)
+static void txn_over(struct bk_session *s)
 {
-	s->txn = next;
+	s->txn = PG_TXN_NONE;
 	if (s->server_cursor == PG_HELD_IN_TXN)
 		s->server_cursor = PG_HELD_NONE;
 }
@@ -98,15 +94,17 @@ bk_status pg_txn_flush(struct bk_session *s, struct bk_error *err)
 	if (status == BK_OK && (s->wire.due_count || s->wire.failed || s->wire.dead))
 		status = pg_wire_finish(&s->wire, "deferred write", err);
 	if (status < 0) {
+		if (s->writer.open)
+			pg_writer_disown(&s->writer);
 		txn_undo(s);
-		txn_over(s, PG_TXN_ENDED);
+		txn_over(s);
 	}
 	return status;
 }
 
 static bk_status txn_flush(struct bk_session *s, struct bk_error *err)
 {
-	if (!txn_is_open(s))
+	if (s->txn == PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "flush: no transaction is open");
 	if (s->txn == PG_TXN_FAILED)
 		return pg_error_copy(err, &s->txn_error, "flush");
@@ -118,74 +116,81 @@ static bk_status txn_flush(struct bk_session *s, struct bk_error *err)
 	return pg_txn_flush(s, err);
 }
 
-static bk_status txn_may_end(struct bk_session *s, const char *what, struct bk_error *err)
+/* What must be closed before a transaction ends; the transaction ends all the same. */
+static const char *txn_open_handle(const struct bk_session *s)
 {
-	const char *open = s->cursor.open   ? "cursor"
-			   : s->reader.open ? "reader"
-			   : s->writer.open ? "writer"
-					    : NULL;
+	return s->cursor.open   ? "cursor"
+	       : s->reader.open ? "reader"
+	       : s->writer.open ? "writer"
+				: NULL;
+}
 
-	if (open)
-		return bk_fail(err, BK_STATE, 0, "%s: a %s is still open", what, open);
-	return BK_OK;
+/* Whatever was queued and whatever it came to, nothing of the transaction stays. */
+static void txn_abandon(struct bk_session *s)
+{
+	if (s->unit)
+		pg_doc_unit_forget(s->unit);
+	if (s->writer.open) /* its rows go too */
+		pg_writer_disown(&s->writer);
+	if (s->txn == PG_TXN_DEFER && !s->wire.dead)
+		pg_wire_settle(&s->wire);
+	s->wire.failed = false;
+	txn_undo(s);
+	txn_over(s);
+}
+
+static bk_status txn_held(struct bk_session *s, const char *what, const char *handle,
+			  struct bk_error *err)
+{
+	txn_abandon(s);
+	return bk_fail(err, BK_STATE, 0, "%s: a %s is still open; all has been rolled back", what,
+		       handle);
 }
 
 static bk_status txn_commit(struct bk_session *s, struct bk_error *err)
 {
-	bk_status status = txn_may_end(s, "commit", err);
+	const char *handle = txn_open_handle(s);
+	bk_status status;
 
-	if (status < 0)
-		return status;
-	if (!txn_is_open(s))
+	if (s->txn == PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "commit: no transaction is open");
 	PQclear(s->more);
 	s->more = NULL;
+	pg_wire_start(&s->wire);
+	if (handle)
+		return txn_held(s, "commit", handle, err);
 	if (s->txn == PG_TXN_FAILED) {
 		txn_undo(s);
-		txn_over(s, PG_TXN_NONE);
+		txn_over(s);
 		return pg_error_copy(err, &s->txn_error, "commit");
 	}
-	pg_wire_start(&s->wire);
 	if (s->txn == PG_TXN_DEFER) {
 		status = pg_txn_flush(s, err);
-		if (status < 0) {
-			s->txn = PG_TXN_NONE;
+		if (status < 0)
 			return status;
-		}
 	}
-	txn_over(s, PG_TXN_NONE); /* first: then a lost connection leaves the outcome open */
+	txn_over(s); /* first: then a lost connection leaves the outcome open */
 	pg_send(&s->wire, PG_COMMIT, NULL, txn_take_commit, PG_NO_ITEM);
 	return pg_end(s, "commit", true, err);
 }
 
 static bk_status txn_rollback(struct bk_session *s, struct bk_error *err)
 {
-	bk_status status = txn_may_end(s, "rollback", err);
+	const char *handle = txn_open_handle(s);
 
-	if (status < 0)
-		return status;
 	if (s->txn == PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "rollback: no transaction is open");
 	PQclear(s->more);
 	s->more = NULL;
-	if (s->unit)
-		pg_doc_unit_forget(s->unit);
-	if (s->txn == PG_TXN_ENDED) {
-		s->txn = PG_TXN_NONE;
-		return BK_OK;
-	}
 	pg_wire_start(&s->wire);
-	if (s->txn == PG_TXN_DEFER) { /* whatever became of what was queued */
-		pg_wire_settle(&s->wire);
-		s->wire.failed = false;
-	}
-	txn_over(s, PG_TXN_NONE);
+	if (handle)
+		return txn_held(s, "rollback", handle, err);
+	txn_abandon(s);
 	if (s->wire.dead)
 		return bk_fail(err, BK_UNAVAILABLE, 0,
 			       "rollback: the connection to the server is gone, and the "
 			       "transaction with it");
-	pg_send(&s->wire, PG_ROLLBACK, NULL, pg_take_nothing, PG_NO_ITEM);
-	return pg_end(s, "rollback", false, err);
+	return BK_OK;
 }
 
 const struct bk_txn_ops pg_txn_ops = {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define WIRE_PUMP_BYTES (64u * 1024)
-#define WIRE_GRACE_NS	UINT64_C(500000000) /* for the server to keep its own time-out */
+#define WIRE_GRACE_NS   UINT64_C(500000000) /* for the server to keep its own time-out */
 
 void pg_wire_init(struct pg_wire *w, const struct bk_host *host, struct bk_session *session)
 {
@@ -122,7 +122,9 @@ static int wire_remaining_ms(const struct pg_wire *w)
 		return -1;
 	now = w->host->now_ns(w->host->ctx);
 	end = w->started_ns + w->timeout_ns + WIRE_GRACE_NS;
-	return now >= end ? 0 : (int)((end - now) / 1000000 > 60000 ? 60000 : (end - now) / 1000000 + 1);
+	return now >= end
+		       ? 0
+		       : (int)((end - now) / 1000000 > 60000 ? 60000 : (end - now) / 1000000 + 1);
 }
 
 /* Wait for the socket.  False when the connection is of no more use. */
