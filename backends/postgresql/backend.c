@@ -28,7 +28,7 @@ const struct bk_option pg_option_table[] = {
 		      "disable, allow, prefer, require, verify-ca or verify-full",
 		      .env = "PGSSLMODE"),
 	BK_OPTION_USEC(struct pg_options, connect_timeout_us, "connect-timeout", "10s",
-		       "time for the server to take a connection", .min = 1000,
+		       "time for the server to take a connection", .min = 100000,
 		       .max = INT64_C(3600000000)),
 	BK_OPTION_ENUM(struct pg_options, layout, "layout", "relational", opt_layouts,
 		       "tables: nodes and links in rows of their own, or one row a node with "

@@ -5,8 +5,8 @@
  * and texts are quoted by libpq; a password reaches the server only as its SCRAM verifier, so it
  * can stand in no log.
  *
- * A comment reads "MARK created=SECONDS".  The role is made and marked first, so a database whose
- * own comment could not be written any more is still known by its owner.
+ * A comment reads "bakeoff place, mark=MARK created=SECONDS".  The role is made and marked first,
+ * so a database whose own comment could not be written any more is still known by its owner.
  */
 #include "pg.h"
 
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define PLC_PREFIX  "bakeoff place, mark="
 #define PLC_CREATED " created="
 
 struct plc_names { /* all from libpq, quoted */
@@ -60,8 +61,11 @@ static BK_PRINTF(4, 5) bk_status plc_say(struct bk_store *admin, const char *wha
 
 static bool plc_bears(struct bk_slice comment, struct bk_slice mark)
 {
-	size_t tail = strlen(PLC_CREATED);
+	size_t head = strlen(PLC_PREFIX), tail = strlen(PLC_CREATED);
 
+	if (comment.len < head || memcmp(comment.data, PLC_PREFIX, head) != 0)
+		return false;
+	comment = bk_slice_of((const char *)comment.data + head, comment.len - head);
 	if (comment.len < mark.len || memcmp(comment.data, mark.data, mark.len) != 0)
 		return false;
 	return comment.len == mark.len ||
@@ -111,8 +115,8 @@ static bk_status plc_quote(struct plc_names *n, struct bk_store *admin, struct b
 	bk_status status = BK_OK;
 
 	memset(n, 0, sizeof(*n));
-	pg_buffer_print(&comment, "%.*s" PLC_CREATED "%lld", (int)mark.len, (const char *)mark.data,
-			(long long)time(NULL));
+	pg_buffer_print(&comment, PLC_PREFIX "%.*s" PLC_CREATED "%lld", (int)mark.len,
+			(const char *)mark.data, (long long)time(NULL));
 	pg_buffer_print(&clear_user, "%.*s", (int)user.len, (const char *)user.data);
 	pg_buffer_print(&clear_password, "%.*s", (int)password.len, (const char *)password.data);
 	n->name = plc_identifier(admin, name);
@@ -293,13 +297,12 @@ static bk_status pg_place_drop(struct bk_store *admin, struct bk_slice name, str
 
 static void plc_take(struct bk_place *out, const PGresult *res, int row)
 {
-	struct bk_slice comment = plc_field(res, row, 1);
-	const char *text = comment.data, *at = NULL, *next;
+	const char *text = PQgetvalue(res, row, 1) + strlen(PLC_PREFIX), *at = NULL, *next;
 
 	for (next = strstr(text, PLC_CREATED); next; next = strstr(next + 1, PLC_CREATED))
 		at = next;
 	out->name = plc_field(res, row, 0);
-	out->mark = bk_slice_of(text, at ? (size_t)(at - text) : comment.len);
+	out->mark = bk_slice_of(text, at ? (size_t)(at - text) : strlen(text));
 	out->created_unix_s = at ? strtoull(at + strlen(PLC_CREATED), NULL, 10) : 0;
 }
 
@@ -316,7 +319,7 @@ static bk_status pg_place_list(struct bk_store *admin, struct bk_place *out, siz
 			&admin->admin,
 			"SELECT datname::text, shobj_description(oid, 'pg_database')"
 			" FROM pg_database WHERE"
-			" shobj_description(oid, 'pg_database') LIKE 'bakeoff%'"
+			" shobj_description(oid, 'pg_database') LIKE '" PLC_PREFIX "%'"
 			" ORDER BY datname",
 			NULL, "list", err);
 	if (status < 0)
