@@ -196,7 +196,7 @@ static bool wanted(const struct loader *l, const char *metric, const char *prima
 }
 
 /* 0 variant 1 kase 2 scenario 3 primary 4 marks 5 round 6 status 7 error 8 note 9 metric 10 unit
- * 11 value; metric NULL: the trial has none. */
+ * 11 value 12 round trips of a timed read; metric NULL: the trial has none. */
 static bk_status on_trial(void *ctx, const char *const *v, int n, struct bk_error *err)
 {
 	struct loader *l = ctx;
@@ -214,6 +214,7 @@ static bk_status on_trial(void *ctx, const char *const *v, int n, struct bk_erro
 	if (!cell)
 		return row ? BK_OK : bk_fail(err, BK_NOMEM, 0, "the comparison is too large");
 	cell->marks = keep(l, v[4]);
+	cell->from_cache = v[12] && strtod(v[12], NULL) == 0;
 	if (v[8])
 		cell->note = keep(l, v[8]);
 	if (ok && round >= 1 && round <= l->c->rounds) {
@@ -348,7 +349,9 @@ bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *resul
 		st = bk_results_query(
 			results,
 			"SELECT c.variant, c.kase, c.scenario, c.primary_metric, c.marks,"
-			" t.round, t.status, t.error, t.note, m.name, m.unit, m.value"
+			" t.round, t.status, t.error, t.note, m.name, m.unit, m.value,"
+			" (SELECT value FROM metric r WHERE r.trial = t.id"
+			" AND r.name = 'round_trips')"
 			" FROM cell c JOIN trial t ON t.cell = c.id"
 			" LEFT JOIN metric m ON m.trial = t.id WHERE c.run = ?"
 			" ORDER BY c.scenario, json_extract(c.params, '$.n'), c.kase,"

@@ -31,6 +31,7 @@ struct bk_comparison_cell {
 	const char *error;  /* of the first failed trial; NULL: none */
 	const char *status; /* of it: failed, wrong, guard */
 	const char *marks;  /* "emulated", "looped" or "" */
+	bool from_cache;    /* no timed read went to the store */
 	const char *note;   /* of the last trial; NULL: none */
 };
 

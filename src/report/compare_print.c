@@ -42,6 +42,8 @@ static void cell_text(struct bk_buf *buf, const struct bk_comparison_row *row,
 	}
 	if (cell->marks && cell->marks[0])
 		bk_buf_puts(buf, cell->marks[0] == 'l' ? " L" : " E");
+	if (cell->from_cache && !row->counts)
+		bk_buf_puts(buf, " C");
 	if (cell->failed)
 		bk_buf_putf(buf, " !%" PRIu32, cell->failed);
 }
@@ -97,6 +99,11 @@ static bool is_emulated(const struct bk_comparison_cell *cell)
 	return cell->present && cell->marks && cell->marks[0] == 'e';
 }
 
+static bool is_from_cache(const struct bk_comparison_cell *cell)
+{
+	return cell->present && cell->from_cache;
+}
+
 static bool has_failed(const struct bk_comparison_cell *cell)
 {
 	return cell->present && cell->failed;
@@ -145,6 +152,11 @@ static void print_foot(FILE *out, const struct bk_comparison *c, const char *bul
 			bullet);
 	if (any_cell(c, is_emulated))
 		fprintf(out, "%sE: the engine cannot do it; the backend made it up.\n", bullet);
+	if (any_cell(c, is_from_cache))
+		fprintf(out,
+			"%sC: answered from the node cache alone; it says what the cache costs, nothing "
+			"about the store.\n",
+			bullet);
 	if (any_cell(c, has_failed))
 		fprintf(out, "%s!n: n trials failed, which are left out of the figures:\n", bullet);
 	print_failures(out, c, bullet);
@@ -276,6 +288,7 @@ static json_t *cell_json(const struct bk_comparison *c, const struct bk_comparis
 	json_object_set_new(o, "rounds_ok", json_integer((json_int_t)cell->summary.n));
 	json_object_set_new(o, "rounds_failed", json_integer(cell->failed));
 	json_object_set_new(o, "marks", json_string(cell->marks));
+	json_object_set_new(o, "from_cache", json_boolean(cell->from_cache));
 	json_object_set_new(o, "error", cell->error ? json_string(cell->error) : json_null());
 	json_object_set_new(o, "by_round", values);
 	return o;

@@ -4,6 +4,7 @@
 #include "run/session.h"
 
 #include "host/host.h"
+#include "run/secrets.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -137,10 +138,11 @@ static bk_status begin(struct bk_run_state *s, struct bk_error *err)
 {
 	struct bk_wakeup wakeup = bk_host_wakeup();
 	char *host = bk_host_describe(s->folder, &wakeup);
+	char *text = bk_matrix_text_without_secrets(s->m, s->stores);
 	struct bk_run_row row = {
 		.matrix_name = s->m->name,
 		.matrix_path = s->m->file.path,
-		.matrix_text = s->m->file.text,
+		.matrix_text = text,
 		.note = s->config->note,
 		.version = BAKEOFF_VERSION,
 		.host_json = host,
@@ -152,9 +154,10 @@ static bk_status begin(struct bk_run_state *s, struct bk_error *err)
 	const struct bk_run_events *events = s->config->events;
 	bk_status st;
 
-	st = host ? bk_results_run_begin(&s->run, s->config->results, &row, err)
-		  : bk_fail(err, BK_NOMEM, 0, "out of memory");
+	st = host && text ? bk_results_run_begin(&s->run, s->config->results, &row, err)
+			  : bk_fail(err, BK_NOMEM, 0, "out of memory");
 	free(host);
+	free(text);
 	if (st < 0)
 		return st;
 	s->summary->run = s->run;
