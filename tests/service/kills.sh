@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Whoever is killed, and when: bakeoff, the server, the command, the keeper.
+. "$(dirname "$0")/lib.sh"
+
+# under_way NAME [FLAG...]: an exec in the background whose command sleeps; sets $bakeoff_pid
+under_way() {
+	local name=$1
+	shift
+	rm -f "$scratch/up"
+	"$bakeoff" exec "$@" "$name" -- bash -c "note; echo \$\$ >'$scratch/up'; exec sleep 60" \
+		>/dev/null 2>"$scratch/.err" &
+	bakeoff_pid=$!
+	ran="bakeoff exec $* $name, $what"
+	await "$scratch/up"
+	echo "process $(cat "$scratch/up") $(started "$(cat "$scratch/up")")" >>"$noted"
+}
+
+ended() {
+	status=0
+	wait "$bakeoff_pid" || status=$?
+	err=$(cat "$scratch/.err")
+}
+
+for name in "${servers[@]}"; do
+	what='bakeoff killed'
+	under_way "$name"
+	kill -9 "$bakeoff_pid"
+	ended 2>/dev/null
+	wants_clean "$ran" 2
+
+	what='the command killed'
+	under_way "$name"
+	kill -9 "$(cat "$scratch/up")"
+	ended
+	wants_status 137
+	wants_clean "$ran"
+
+	what='the server killed'
+	under_way "$name"
+	kill -9 "$(noted_server)"
+	sleep 0.2
+	kill "$(cat "$scratch/up")"
+	ended
+	wants_status 143
+	wants_err "$name: while the command ran: the server process .* ended with signal 9"
+	wants_clean "$ran"
+
+	what='the keeper killed'
+	under_way "$name"
+	kill -9 "$(noted_keeper)"
+	# the command goes on
+	grep -v "^process $(cat "$scratch/up") " "$noted" >"$scratch/rest"
+	cp "$scratch/rest" "$noted"
+	wants_no_process "$ran" 2
+	kill "$(cat "$scratch/up")"
+	ended
+	wants_status 143
+	run services # any start sweeps
+	wants_out 'nothing runs'
+	wants_clean "$ran"
+
+	what='SIGTERM to bakeoff'
+	under_way "$name"
+	kill "$bakeoff_pid"
+	ended
+	wants_status 143
+	wants_clean "$ran"
+
+	what='SIGINT to its group, as Ctrl-C'
+	rm -f "$scratch/up"
+	setsid -w "$bakeoff" exec "$name" -- \
+		bash -c "note; echo \$\$ >'$scratch/up'; exec sleep 60" 2>"$scratch/.err" &
+	bakeoff_pid=$!
+	await "$scratch/up"
+	kill -INT -- "-$(ps -o pgid= -p "$(cat "$scratch/up")" | tr -d ' ')"
+	ended
+	[ "$status" = 130 ] || say "$ran: exit status $status"
+	wants_clean "$ran"
+done
+
+# Killed at any moment of a start: nothing is left, and the next start works.
+for name in "${servers[@]}"; do
+	for after in 0.004 0.01 0.02 0.04 0.07 0.1; do
+		"$bakeoff" exec "$name" -- true >/dev/null 2>&1 &
+		pid=$!
+		sleep "$after"
+		kill -9 "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	sleep 2
+	rest=$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")
+	[ -z "$rest" ] || say "$name: killed while starting: left behind: $rest"
+	run exec "$name" -- true
+	wants_status 0
+done
+
+# Ctrl-C during a start is answered at once, with everything gone.
+name=${servers[-1]}
+"$bakeoff" exec "$name" -- sleep 60 2>/dev/null &
+pid=$!
+sleep 0.03
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" = 143 ] || say "SIGTERM while $name starts: exit status $status"
+rest=$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")
+[ -z "$rest" ] || say "SIGTERM while $name starts: left behind: $rest"
+finish
