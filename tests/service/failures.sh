@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Servers that do not come up, users without a name, secrets.
+. "$(dirname "$0")/lib.sh"
+
+# A server that exits at once: its log's last lines, in under a second
+for name in "${servers[@]}"; do
+	run exec "$name" -- true
+	case $name in
+	rediskv) bad=maxmemory=junk said='wrong|invalid|must be|Bad directive' ;;
+	postgresql) bad=shared-buffers=junk said='shared_buffers' ;;
+	mysql) bad= ;;
+	esac
+	[ -n "$bad" ] || continue
+	begun=$(date +%s%N)
+	run exec --set "$bad" "$name" -- true
+	took_ms=$((($(date +%s%N) - begun) / 1000000))
+	wants_status 125
+	wants_err "the server process .* ended with status [1-9].*before it was ready: .*($said)"
+	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms"
+	[ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$ran: still listed"
+done
+
+# One that says something and goes, one that says nothing and hangs
+mkdir -p "$scratch/bin"
+chmod 755 "$scratch/bin"
+printf '#!/bin/sh\necho first; echo "the last line: no such luck" >&2; exit 3\n' >"$scratch/bin/redis-server"
+printf '#!/bin/sh\nexit 0\n' >"$scratch/bin/redis-cli"
+chmod 755 "$scratch"/bin/*
+run exec --set bin-dir="$scratch/bin" rediskv -- true
+wants_status 125
+wants_err 'ended with status 3 before it was ready: .*the last line: no such luck'
+printf '#!/bin/sh\nexec sleep 600\n' >"$scratch/bin/redis-server"
+begun=$SECONDS
+run exec --timeout 1s --set bin-dir="$scratch/bin" rediskv -- true
+wants_status 125
+wants_err 'starting redis-server took too long'
+[ $((SECONDS - begun)) -lt 6 ] || say "$ran: took $((SECONDS - begun)) s"
+[ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$ran: still listed"
+
+# A sign of life that another process left counts for nothing; neither does somebody else's
+# NOTIFY_SOCKET.
+rm -f "$scratch/notify"
+socat -u "UNIX-RECV:$scratch/notify" "CREATE:$scratch/heard" 2>/dev/null &
+listener=$!
+for _ in $(seq 100); do [ -e "$scratch/notify" ] && break || sleep 0.05; done
+chmod 777 "$scratch/notify"
+for name in "${servers[@]}"; do
+	NOTIFY_SOCKET=$scratch/notify run exec "$name" -- bash -c "note; $(question "$name")"
+	wants_status 0
+	wants_out '^1$'
+	wants_clean "$ran"
+done
+kill "$listener"
+[ ! -s "$scratch/heard" ] || say "a server wrote to the caller's NOTIFY_SOCKET: $(cat "$scratch/heard")"
+
+# Secrets: on no command line, in no log, in no message; state and files for the owner alone
+for name in "${servers[@]}"; do
+	run exec --tcp "$name" -- bash -c '
+		note
+		password=$BAKEOFF_'"${name^^}"'_PASSWORD
+		echo "password $password"
+		for p in /proc/[0-9]*; do
+			tr "\0" " " <"$p/cmdline" 2>/dev/null | grep -qF "$password" && echo "in $p: $(tr "\0" " " <"$p/cmdline")"
+		done
+		folder=$(grep -m1 ^folder "$noted" | cut -d" " -f2)
+		grep -rlF "$password" "$folder/log" && echo "in a log"
+		find "$folder" -type f -perm /077 -path "*/run/*" | sed "s/^/open: /"
+		stat -c "%a %n" "$folder/state.json" | grep -v ^600
+		true'
+	wants_status 0
+	password=$(sed -n 's/^password //p' <<<"$out")
+	[ -n "$password" ] || say "$ran: no password"
+	[ "$(wc -l <<<"$out")" = 1 ] || say "$ran: $out"
+	! grep -qF "$password" <<<"$err" || say "$ran: the password is in a message: $err"
+	wants_clean "$ran"
+done
+
+# A uid without an entry in the user database: on a template, and making one
+if [ "$(id -u)" = 0 ]; then
+	for name in "${servers[@]}"; do
+		cache=$scratch/nobody-$name
+		mkdir -m 700 "$cache"
+		chown 61234:61234 "$cache"
+		for i in 1 2; do
+			status=0
+			setpriv --reuid 61234 --regid 61234 --clear-groups env -u HOME XDG_CACHE_HOME="$cache" \
+				"$bakeoff" exec "$name" -- bash -c "$(question "$name")" \
+				>"$scratch/.out" 2>"$scratch/.err" </dev/null || status=$?
+			out=$(cat "$scratch/.out") err=$(cat "$scratch/.err")
+			ran="$name as uid 61234, $i"
+			wants_status 0
+			wants_out '^1$'
+		done
+		rest=$(ls -A "$cache/bakeoff/instances")
+		[ -z "$rest" ] || say "$ran: left behind: $rest"
+	done
+	# root where no other user can be had: a namespace in which nobody is root
+	for name in "${servers[@]}"; do
+		status=0
+		unshare -U -r sh -c "mkdir -p '$scratch/ns' && XDG_CACHE_HOME='$scratch/ns' exec '$bakeoff' exec '$name' -- \
+			bash -c '$(question "$name" | sed "s/'/\"/g")'" >"$scratch/.out" 2>"$scratch/.err" </dev/null || status=$?
+		out=$(cat "$scratch/.out") err=$(cat "$scratch/.err")
+		ran="$name as the root of a user namespace"
+		wants_status 0
+		wants_out '^1$'
+	done
+fi
+finish

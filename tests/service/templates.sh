@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# The cache of templates: half built, not shut down, of another version, built by two at once.
+. "$(dirname "$0")/lib.sh"
+rm "$XDG_CACHE_HOME/bakeoff/templates" # a cache of this test's own
+
+template_of() {
+	local found
+	for found in "$XDG_CACHE_HOME"/bakeoff/templates/"$1"-*/template.json; do
+		dirname "$found"
+		return
+	done
+}
+
+for name in "${servers[@]}"; do
+	# Built by four at once: once
+	pids=()
+	for i in 1 2 3 4; do
+		"$bakeoff" exec "$name" -- true 2>"$scratch/four.$i" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || say "$name: four at once with an empty cache: status $?"
+	done
+	[ "$(cat "$scratch"/four.[1-4] | grep -c 'making the template')" = 1 ] ||
+		say "$name: not built once: $(cat "$scratch"/four.[1-4])"
+	template=$(template_of "$name")
+	run exec "$name" -- true
+	wants_status 0
+	[ -z "$err" ] || say "$ran: with a template: $err"
+
+	# Half built: killed while it was being made
+	rm -rf "$template"
+	"$bakeoff" exec "$name" -- true >/dev/null 2>&1 &
+	pid=$!
+	sleep 0.3
+	kill -9 "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	sleep 2
+	[ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$name: killed while building: still listed"
+	run exec "$name" -- bash -c "note; $(question "$name")"
+	wants_status 0
+	wants_out '^1$'
+	wants_clean "$ran"
+
+	# Half built: no description, leftovers beside it
+	rm "$template/template.json"
+	mkdir -p "$template.new/data/junk"
+	run exec "$name" -- bash -c "note; $(question "$name")"
+	wants_status 0
+	wants_err 'making the template'
+	[ -e "$template/template.json" ] && [ ! -e "$template.new" ] || say "$ran: not made anew"
+	wants_clean "$ran"
+
+	# Schema files: loaded once, a template of its own
+	case $name in
+	rediskv) echo 'SET planted seed' >"$scratch/schema" ;;
+	*) echo 'create table planted (seed integer); insert into planted values (1);' >"$scratch/schema" ;;
+	esac
+	case $name in
+	rediskv) look='redis-cli -s "$BAKEOFF_REDISKV_SOCKET" EXISTS planted' ;;
+	postgresql) look='psql -XAtc "select seed from planted"' ;;
+	mysql) look='mariadb -BNe "select seed from planted"' ;;
+	esac
+	for i in 1 2; do
+		run exec --schema "$scratch/schema" "$name" -- sh -c "$look"
+		wants_status 0
+		wants_out '^1$'
+		[ "$i" = 1 ] || [ -z "$err" ] || say "$ran: loaded again: $err"
+	done
+	if [ "$name" != rediskv ]; then # redis-cli reports no errors of what it reads
+		echo 'this is no schema (' >"$scratch/schema"
+		run exec --schema "$scratch/schema" "$name" -- true
+		wants_status 125
+		wants_err "schema file $scratch/schema: .* ended with status"
+	fi
+
+	# A spare copy is taken and made again.
+	run exec --spare "$name" -- sleep 0.3
+	wants_status 0
+	spare=$(ls -d /dev/shm/bakeoff.spare-"$(id -u)"-*"${template: -24}" 2>/dev/null || true)
+	[ -n "$spare" ] && [ -e "$spare/data" ] || say "$ran: no spare"
+	run exec "$name" -- bash -c "note; $(question "$name")"
+	wants_out '^1$'
+	[ ! -e "$spare/data" ] || say "$ran: the spare was not taken"
+	rm -rf "$spare"
+	wants_clean "$ran"
+done
+
+# Not shut down cleanly: a server's pid file in it.  It is refused and made anew.
+name=postgresql
+if [[ " ${servers[*]} " == *" $name "* ]]; then
+	template=$(template_of "$name")
+	printf '%s\n' 1 /nowhere 1 5432 /nowhere '' '1 1' ready >"$template/data/postmaster.pid"
+	run exec "$name" -- bash -c "note; $(question "$name")"
+	wants_status 0
+	wants_out '^1$'
+	wants_err 'making the template'
+	[ ! -e "$(template_of "$name")/data/postmaster.pid" ] || say "$ran: the pid file is still there"
+	wants_clean "$ran"
+
+	# Data of another major version: the server says so, in under a second
+	template=$(template_of "$name")
+	echo 9.6 >"$template/data/PG_VERSION"
+	begun=$(date +%s%N)
+	run exec "$name" -- true
+	took_ms=$((($(date +%s%N) - begun) / 1000000))
+	wants_status 125
+	wants_err 'incompatible with server'
+	wants_err "$template"
+	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms"
+	rm -rf "$template"
+fi
+finish
