@@ -37,11 +37,28 @@ uint64_t bk_service_now_ns(void)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
+static bool kpr_is_server(const struct bk_keeper *k, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < k->server_count; i++) {
+		if (k->servers[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
 static void kpr_reap(struct bk_keeper *k)
 {
+	siginfo_t info = {0};
 	int status;
 	pid_t pid;
 	size_t i;
+
+	/* Died and nobody told it to: its workers are still there for a moment. */
+	if (k->up && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    kpr_is_server(k, info.si_pid))
+		bk_keeper_note_segments(k);
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == k->command) {
@@ -134,6 +151,11 @@ static json_t *kpr_failed_message(const struct bk_keeper *k, const struct bk_err
 	json_t *text;
 
 	bk_keeper_log_all(&log, k);
+	if (!k->up && k->run->template && err->status == BK_UNAVAILABLE)
+		bk_buf_putf(&log,
+			    "(its data was copied from %s; remove that folder to have it made "
+			    "anew)\n",
+			    k->run->template);
 	text = json_string(bk_buf_str(&log));
 	if (!text) /* not UTF-8 */
 		text = json_string("");
@@ -151,9 +173,15 @@ static void kpr_set_deadline(struct bk_keeper *k)
 
 static bk_status kpr_restart(struct bk_keeper *k, struct bk_error *err)
 {
+	size_t i;
+
 	if (!k->run->service)
 		return BK_OK;
-	bk_keeper_stop(k, true);
+	/* After a crash there is nothing to stop, and what it left is the server's to find. */
+	for (i = 0; i < k->server_count && k->servers[i].pid == 0; i++)
+		;
+	if (i < k->server_count)
+		bk_keeper_stop(k, true);
 	return bk_keeper_start(k, 0, err);
 }
 

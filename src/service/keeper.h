@@ -85,6 +85,7 @@ bk_status bk_keeper_start(struct bk_keeper *k, uint32_t how, struct bk_error *er
 /* Clean: by stop_signal, one after the other.  Else by drop_signal, all at once. */
 void bk_keeper_stop(struct bk_keeper *k, bool clean);
 void bk_keeper_kill(struct bk_keeper *k);
+void bk_keeper_note_segments(struct bk_keeper *k);
 /* What ended, how, and what its log says. */
 void bk_keeper_describe_end(struct bk_keeper *k, const struct bk_server *server,
 			    struct bk_error *err);

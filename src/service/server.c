@@ -337,6 +337,18 @@ static void srv_kill_orphans(struct bk_keeper *k)
 	}
 }
 
+/* What workers mapped meanwhile: a look at them while they are there. */
+void bk_keeper_note_segments(struct bk_keeper *k)
+{
+	pid_t pids[256], self = getpid();
+	size_t cap = sizeof(pids) / sizeof(pids[0]), n = bk_proc_tree(pids, cap, &self, 1), i;
+
+	for (i = 0; i < n && i < cap; i++) {
+		if (pids[i] != self)
+			bk_segments_note(k->shm_files, pids[i]);
+	}
+}
+
 static void srv_remove_segments(struct bk_keeper *k)
 {
 	size_t i;
@@ -353,6 +365,7 @@ void bk_keeper_stop(struct bk_keeper *k, bool clean)
 {
 	size_t i;
 
+	k->up = false;
 	for (i = k->server_count; i-- > 0;) {
 		struct bk_server *s = &k->servers[i];
 
@@ -364,17 +377,17 @@ void bk_keeper_stop(struct bk_keeper *k, bool clean)
 	srv_await_end(k, NULL);
 	srv_kill_orphans(k);
 	srv_remove_segments(k);
-	k->up = false;
 }
 
+/* As a crash leaves things: segments stay, for the server to find at its next start. */
 void bk_keeper_kill(struct bk_keeper *k)
 {
 	size_t i;
 
+	bk_keeper_note_segments(k);
+	k->up = false;
 	for (i = 0; i < k->server_count; i++)
 		srv_signal(&k->servers[i], SIGKILL);
 	srv_await_end(k, NULL);
 	srv_kill_orphans(k);
-	srv_remove_segments(k);
-	k->up = false;
 }

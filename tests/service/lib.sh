@@ -89,6 +89,8 @@ note() {
 		echo "keeper $keeper $(started "$keeper")" >>"$noted"
 		for pid in $(tree "$keeper"); do
 			echo "process $pid $(started "$pid")" >>"$noted"
+			{ grep -o '/dev/shm/[^/ ]*$' "/proc/$pid/maps" || true; } |
+				sort -u | sed 's/^/folder /' >>"$noted"
 		done
 		echo "folder $folder" >>"$noted"
 		echo "folder $(jq -r .run "$folder/state.json")" >>"$noted"
