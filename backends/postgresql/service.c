@@ -63,6 +63,8 @@ static const struct bk_setting svc_settings[] = {
 	{"log_statement", "none", 0},
 	{"log_min_error_statement", "panic", 0}, /* a failing statement may quote anything */
 	{"shared_buffers", "32MB", BK_WHEN_TEST},
+	/* in {data}, which goes as a whole: killed, a server leaves its files of /dev/shm behind */
+	{"dynamic_shared_memory_type", "mmap", BK_WHEN_TEST},
 	{"wal_level", "minimal", BK_WHEN_TEST},
 	{"max_wal_senders", "0", BK_WHEN_TEST},
 	{"fsync", "on", BK_WHEN_MACHINE},
