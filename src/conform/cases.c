@@ -24,5 +24,9 @@ const struct bk_group *const bk_conform_groups[] = {
 	&bk_group_binary_more,
 	&bk_group_errors,
 	&bk_group_errors_world,
+	&bk_group_threads,
+	&bk_group_threads_more,
+	&bk_group_crash,
+	&bk_group_crash_machine,
 	NULL,
 };
