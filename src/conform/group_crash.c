@@ -64,7 +64,8 @@ static void put_check(struct bk_box *b, unsigned round, unsigned acked)
 			GONE(b, &node);
 	}
 	{
-		struct bk_node last = made(b, round, acked, 0), never = made(b, round, acked + 1, 0);
+		struct bk_node last = made(b, round, acked, 0),
+			       never = made(b, round, acked + 1, 0);
 
 		count = acked + there(b, &last);
 		GONE(b, &never);
@@ -88,7 +89,8 @@ static void crash_put(struct bk_test *t)
 	bk_test_crash(t, &plan, BK_DURABLE_PROCESS);
 }
 
-/* ---- Several at once -------------------------------------------------------------------------------- */
+/* ---- Several at once
+ * -------------------------------------------------------------------------------- */
 
 #define PARTS 5
 
@@ -165,7 +167,8 @@ static void crash_batch(struct bk_test *t)
 	bk_test_crash(t, &plan, BK_DURABLE_PROCESS);
 }
 
-/* ---- One node over and over --------------------------------------------------------------------------- */
+/* ---- One node over and over
+ * --------------------------------------------------------------------------- */
 
 static void one_node(struct bk_box *b, unsigned round)
 {
@@ -256,7 +259,8 @@ static void crash_append(struct bk_test *t)
 	bk_test_crash(t, &plan, BK_DURABLE_PROCESS);
 }
 
-/* ---- Remove ------------------------------------------------------------------------------------------ */
+/* ---- Remove
+ * ------------------------------------------------------------------------------------------ */
 
 #define DOOMED 300
 
@@ -301,7 +305,8 @@ static void crash_remove(struct bk_test *t)
 	bk_test_crash(t, &plan, BK_DURABLE_PROCESS);
 }
 
-/* ---- Binaries ---------------------------------------------------------------------------------------- */
+/* ---- Binaries
+ * ---------------------------------------------------------------------------------------- */
 
 static uint64_t blob_bytes(unsigned i)
 {
@@ -319,8 +324,9 @@ static bk_status blob_step(struct bk_box *b, unsigned round, unsigned i, struct 
 	struct bk_writer *w = NULL;
 	char chunk[30000];
 	uint64_t at = 0, size = blob_bytes(i);
-	bk_status st = b->ops->binary.write_open(&w, b->s, blob_key(b, round, i),
-						 i % 2 ? size : BK_SIZE_UNKNOWN, BK_PUT_UPSERT, err);
+	bk_status st =
+		b->ops->binary.write_open(&w, b->s, blob_key(b, round, i),
+					  i % 2 ? size : BK_SIZE_UNKNOWN, BK_PUT_UPSERT, err);
 
 	while (st == BK_OK && at < size) {
 		size_t n = size - at < sizeof(chunk) ? (size_t)(size - at) : sizeof(chunk);
@@ -358,7 +364,8 @@ static void crash_binary(struct bk_test *t)
 	bk_test_crash(t, &plan, BK_DURABLE_PROCESS);
 }
 
-/* ---- In the midst of housekeeping ----------------------------------------------------------------------- */
+/* ---- In the midst of housekeeping
+ * ----------------------------------------------------------------------- */
 
 static bk_status settle_step(struct bk_box *b, unsigned round, unsigned i, struct bk_error *err)
 {
@@ -384,7 +391,8 @@ static void crash_settle(struct bk_test *t)
 	}
 
 static const struct bk_case cases[] = {
-	NODE("put", crash_put, "puts that were acknowledged outlive a kill, links and children too"),
+	NODE("put", crash_put,
+	     "puts that were acknowledged outlive a kill, links and children too"),
 	NODE("batch", crash_batch, "batches that were acknowledged outlive a kill"),
 	{"txn", "transactions outlive a kill whole, or are not there", crash_txn,
 	 .needs = BK_F_NODES, .own = BK_F_TXN},

@@ -20,7 +20,8 @@
 #define COMMITS 20
 #define COUNTER "durability.syncs"
 
-/* ---- Counting --------------------------------------------------------------------------------- */
+/* ---- Counting ---------------------------------------------------------------------------------
+ */
 
 static uint64_t server_syncs(struct bk_box *b)
 {
@@ -105,7 +106,8 @@ static void counted(struct bk_test *t,
 		count_there(t, step);
 }
 
-/* ---- Commits ------------------------------------------------------------------------------------ */
+/* ---- Commits ------------------------------------------------------------------------------------
+ */
 
 static bk_status put_step(struct bk_box *b, unsigned i, struct bk_error *err)
 {
@@ -215,7 +217,8 @@ static void machine_binary_remove(struct bk_test *t)
 	counted(t, blob_remove_step);
 }
 
-/* ---- Clear and unmake cut short ------------------------------------------------------------------------ */
+/* ---- Clear and unmake cut short
+ * ------------------------------------------------------------------------ */
 
 static void control_and_die(struct bk_test *t, bool unmake, uint64_t after_us)
 {

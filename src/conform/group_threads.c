@@ -110,9 +110,9 @@ static void unique_id(struct bk_test *t)
 		for (k = 0; k < race->n && !(t->own & BK_F_ID_IS_PATH); k++) {
 			struct bk_error err = bk_error_init();
 
-			paths += b->ops->node.find(&found, b->s,
-						   bk_path_named(b, "race%d-%u", i, k),
-						   &err) == BK_OK;
+			paths +=
+				b->ops->node.find(&found, b->s, bk_path_named(b, "race%d-%u", i, k),
+						  &err) == BK_OK;
 		}
 		CHECK(t, (t->own & BK_F_ID_IS_PATH) || paths == 1,
 		      "%u paths lead to the node of race %d, should be one", paths, i);
@@ -160,8 +160,7 @@ static void race_with_parent(struct bk_worker *w)
 			continue;
 		}
 		do {
-			WANT_IN(b->t,
-				THREE(BK_OK, BK_IN_USE, BK_NOT_FOUND) | ONE(BK_CONFLICT),
+			WANT_IN(b->t, THREE(BK_OK, BK_IN_USE, BK_NOT_FOUND) | ONE(BK_CONFLICT),
 				UINT64_MAX, st, b->ops->node.remove(b->s, parent.id, E));
 		} while (st == BK_CONFLICT);
 	}
@@ -189,14 +188,14 @@ static void no_orphans(struct bk_test *t)
 		for (k = 1; k < race->n; k += 2) {
 			struct bk_slice id = bk_id_named(b, "p%d-kid%u", i, k);
 
-			CHECK(t,
-			      there || b->ops->node.get(&got, b->s, id, 0, &err) == BK_NOT_FOUND,
+			CHECK(t, there || b->ops->node.get(&got, b->s, id, 0, &err) == BK_NOT_FOUND,
 			      "node p%d was removed and has a child", i);
 		}
 	}
 }
 
-/* ---- Side by side --------------------------------------------------------------------------------- */
+/* ---- Side by side
+ * --------------------------------------------------------------------------------- */
 
 static void write_own(struct bk_worker *w)
 {
@@ -265,8 +264,7 @@ static void check_uniform(struct bk_box *b, const struct bk_node *got)
 		CHECK(b->t, p[i] == p[0], "a document of two writes: %u, then %u at byte %zu", p[0],
 		      p[i], i);
 	CHECK(b->t, got->link_count == 1, "%zu links, should be 1", got->link_count);
-	CHECK(b->t,
-	      bk_slice_eq(got->links[0].target, bk_id_named(b, "t%u", (unsigned)p[0])),
+	CHECK(b->t, bk_slice_eq(got->links[0].target, bk_id_named(b, "t%u", (unsigned)p[0])),
 	      "the document of one write and the links of another");
 }
 
@@ -354,11 +352,12 @@ static void appends(struct bk_test *t)
 			total += strlen(word);
 		}
 	}
-	CHECK(t, total == strlen(text), "the document has %zu bytes, should have %zu",
-	      strlen(text), total);
+	CHECK(t, total == strlen(text), "the document has %zu bytes, should have %zu", strlen(text),
+	      total);
 }
 
-/* ---- Versions --------------------------------------------------------------------------------------- */
+/* ---- Versions
+ * --------------------------------------------------------------------------------------- */
 
 static void cas_up(struct bk_worker *w)
 {
@@ -370,8 +369,7 @@ static void cas_up(struct bk_worker *w)
 
 	while (done < 30) {
 		GET(b, BK_OK, &got, node.id, BK_WANT_DOC);
-		snprintf(text, sizeof(text), "%.*s", (int)got.doc.len,
-			 (const char *)got.doc.data);
+		snprintf(text, sizeof(text), "%.*s", (int)got.doc.len, (const char *)got.doc.data);
 		snprintf(text, sizeof(text), "%ld", atol(text) + 1);
 		node.doc = bk_slice_str(text);
 		node.version = got.version;

@@ -10,7 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* ---- Two stores --------------------------------------------------------------------------------- */
+/* ---- Two stores ---------------------------------------------------------------------------------
+ */
 
 static void one_store(struct bk_worker *w)
 {
@@ -33,8 +34,7 @@ static void two_stores(struct bk_test *t)
 	int i, k;
 
 	for (i = 0; i < 2; i++) {
-		l[i] = bk_test_open(t, i ? BK_SPACE_B : BK_SPACE_A, BK_DURABLE_NONE,
-				    BK_OPEN_CHECK);
+		l[i] = bk_test_open(t, i ? BK_SPACE_B : BK_SPACE_A, BK_DURABLE_NONE, BK_OPEN_CHECK);
 		WANT(t, BK_OK, l[i]->tables.store.make(l[i]->store, E));
 	}
 	for (i = 0; i < 2; i++)
@@ -53,7 +53,8 @@ static void two_stores(struct bk_test *t)
 	}
 }
 
-/* ---- Walks under fire ---------------------------------------------------------------------------- */
+/* ---- Walks under fire
+ * ---------------------------------------------------------------------------- */
 
 struct fire {
 	atomic_bool cease;
@@ -75,8 +76,8 @@ static void keep_writing(struct bk_worker *w)
 		ANY(b->t, st, b->ops->node.put(b->s, &kid, BK_PUT_CREATE, E));
 		CHECK(b->t, st == BK_OK || st == BK_CONFLICT, "put: %s", bk_test_status_name(st));
 		if (i >= 20) {
-			ANY(b->t, st, b->ops->node.remove(b->s, bk_id_named(b, "new%u", i - 20),
-							  E));
+			ANY(b->t, st,
+			    b->ops->node.remove(b->s, bk_id_named(b, "new%u", i - 20), E));
 			CHECK(b->t, st == BK_OK || st == BK_CONFLICT || st == BK_NOT_FOUND,
 			      "remove: %s", bk_test_status_name(st));
 		}
@@ -130,7 +131,8 @@ static void walks_under_fire(struct bk_test *t)
 	bk_test_aside_join(aside);
 }
 
-/* ---- Binaries --------------------------------------------------------------------------------------- */
+/* ---- Binaries
+ * --------------------------------------------------------------------------------------- */
 
 static void same_key(struct bk_worker *w)
 {
@@ -138,8 +140,8 @@ static void same_key(struct bk_worker *w)
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		struct bk_writer *wr = WRITE_OPEN(b, bk_slice_str("shared"), BK_SIZE_UNKNOWN,
-						  BK_PUT_UPSERT);
+		struct bk_writer *wr =
+			WRITE_OPEN(b, bk_slice_str("shared"), BK_SIZE_UNKNOWN, BK_PUT_UPSERT);
 		bk_status st;
 		struct bk_binary_info info = {.struct_size = sizeof(info)};
 
@@ -213,7 +215,8 @@ static void unique_key(struct bk_test *t)
 		      (int)winners[i]);
 }
 
-/* ---- Cut short ----------------------------------------------------------------------------------------- */
+/* ---- Cut short
+ * ----------------------------------------------------------------------------------------- */
 
 struct target {
 	_Atomic(struct bk_session *) s;
@@ -319,8 +322,7 @@ static void timeout_of_lock(struct bk_test *t)
 	CHECK(t, waiting.took_ns < UINT64_C(5000000000) * t->slow,
 	      "a call with a time-out of 300 ms took %llu ms",
 	      (unsigned long long)(waiting.took_ns / 1000000));
-	CHECK(t,
-	      waiting.st == BK_OK || waiting.st == BK_TIMEOUT || waiting.st == BK_CONFLICT,
+	CHECK(t, waiting.st == BK_OK || waiting.st == BK_TIMEOUT || waiting.st == BK_CONFLICT,
 	      "put: %s", bk_test_status_name(waiting.st));
 	ROLLBACK(b);
 }
@@ -336,8 +338,8 @@ static const struct bk_case cases[] = {
 	 .own = BK_F_BINARY_CREATE, .flags = BK_CASE_THREADS},
 	{"cancel", "cancel at any time: CANCELLED or done", cancel, .needs = BK_F_NODES,
 	 .own = BK_F_CANCEL},
-	{"timeout-short", "a time-out of 1 ns: TIMEOUT or done", timeout_short,
-	 .needs = BK_F_NODES, .own = BK_F_TIMEOUT, .flags = BK_CASE_THREADS},
+	{"timeout-short", "a time-out of 1 ns: TIMEOUT or done", timeout_short, .needs = BK_F_NODES,
+	 .own = BK_F_TIMEOUT, .flags = BK_CASE_THREADS},
 	{"timeout-of-lock", "a call that waits for another's transaction ends in time",
 	 timeout_of_lock, .needs = BK_F_NODES, .own = BK_F_TIMEOUT | BK_F_TXN,
 	 .flags = BK_CASE_THREADS},

@@ -94,8 +94,8 @@ static void *count_calls(void *arg)
 /* Asks about the calls listed, lets all others pass. */
 static int install_filter(void)
 {
-	static const int watched[] = {SYS_fsync, SYS_fdatasync, SYS_syncfs,   SYS_sync,
-				      SYS_msync, SYS_write,	SYS_pwrite64, SYS_writev,
+	static const int watched[] = {SYS_fsync,   SYS_fdatasync, SYS_syncfs,   SYS_sync,
+				      SYS_msync,   SYS_write,     SYS_pwrite64, SYS_writev,
 				      SYS_pwritev, SYS_pwritev2};
 	enum { N = sizeof(watched) / sizeof(watched[0]) };
 	struct sock_filter code[1 + N + 2];
@@ -105,15 +105,14 @@ static int install_filter(void)
 	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 					       offsetof(struct seccomp_data, nr));
 	for (i = 0; i < N; i++)
-		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							   (unsigned)watched[i],
-							   (unsigned char)(N - i), 0);
+		code[1 + i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)watched[i], (unsigned char)(N - i), 0);
 	code[1 + N] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	code[2 + N] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			    SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			    &prog);
 }
 
 struct bk_syncs *bk_syncs_start(struct bk_test *t)
