@@ -354,8 +354,7 @@ bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *resul
 			" AND r.name = 'round_trips')"
 			" FROM cell c JOIN trial t ON t.cell = c.id"
 			" LEFT JOIN metric m ON m.trial = t.id WHERE c.run = ?"
-			" ORDER BY c.scenario, json_extract(c.params, '$.n'), c.kase,"
-			" m.name, t.round",
+			" ORDER BY c.position, m.name, t.round",
 			run, on_trial, &l, err);
 	if (st >= 0 && metrics && out->row_count == 0)
 		st = bk_fail(err, BK_NOT_FOUND, 0, "run %lld has none of the metrics '%s'",

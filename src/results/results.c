@@ -264,9 +264,9 @@ bk_status bk_results_cell(int64_t *cell, struct bk_results *r, int64_t run,
 {
 	bk_status st = insert(r, "record a cell", err,
 			      "INSERT INTO cell(run, variant, name, kase, scenario, params,"
-			      " primary_metric, marks) VALUES(?,?,?,?,?,?,?,?)",
-			      "ittttttt", run, row->variant, row->name, row->kase, row->scenario,
-			      row->params_json, row->primary, row->marks);
+			      " primary_metric, marks, position) VALUES(?,?,?,?,?,?,?,?,?)",
+			      "itttttttu", run, row->variant, row->name, row->kase, row->scenario,
+			      row->params_json, row->primary, row->marks, row->position);
 
 	if (st >= 0)
 		*cell = sqlite3_last_insert_rowid(r->db);

@@ -57,7 +57,8 @@ struct bk_cell_row {
 	const char *kase, *scenario;
 	const char *params_json;
 	const char *primary; /* metric */
-	const char *marks;   /* "emulated,looped" or "" */
+	const char *marks;   /* "emulated", "looped" or "" */
+	uint32_t position;   /* of its case in the matrix */
 };
 bk_status bk_results_cell(int64_t *cell, struct bk_results *r, int64_t run,
 			  const struct bk_cell_row *row, struct bk_error *err);

@@ -17,6 +17,7 @@
 	"CREATE TABLE cell(id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run,"           \
 	" variant TEXT NOT NULL, name TEXT NOT NULL, kase TEXT NOT NULL, scenario TEXT NOT NULL,"  \
 	" params TEXT NOT NULL, primary_metric TEXT NOT NULL, marks TEXT NOT NULL,"                \
+	" position INTEGER NOT NULL,"                                                              \
 	" UNIQUE(run, name));"                                                                     \
 	"CREATE INDEX cell_name ON cell(name);"                                                    \
 	"CREATE TABLE dataset(run INTEGER NOT NULL REFERENCES run, variant TEXT NOT NULL,"         \

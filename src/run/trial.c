@@ -141,6 +141,7 @@ static bk_status record_cell(struct bk_run_state *s, size_t cell, const struct b
 		.scenario = c->scenario->name,
 		.primary = c->scenario->primary,
 		.marks = marks(repo, c),
+		.position = (uint32_t)at->kase,
 	};
 	char *params;
 	bk_status st;
