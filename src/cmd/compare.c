@@ -53,7 +53,7 @@ const struct bk_cmd bk_cmd_compare = {
 		"\n"
 		"Examples:\n"
 		"  bakeoff compare\n"
-		"  bakeoff compare 3 --reference leveldb --format md\n"
+		"  bakeoff compare 3 --reference file-simple --format md\n"
 		"  bakeoff compare --metrics time_to_first,nodes.touched,round_trips\n",
 	.flags = flags,
 	.operands_max = 1,

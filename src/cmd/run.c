@@ -134,7 +134,7 @@ static int run_exec(const struct bk_cmd_args *args)
 static const struct bk_flag flags[] = {
 	{.name = "only",
 	 .arg = "GLOB",
-	 .help = "only cells of that name, such as 'leveldb/*' or '*access=native*'"},
+	 .help = "only cells of that name, such as '*access=native*'"},
 	{.name = "rounds", .arg = "N", .help = "instead of the matrix's own"},
 	{.name = "seed", .arg = "S", .help = "instead of the matrix's own"},
 	{.name = "data", .arg = "FOLDER", .help = "where stores live while the run lasts"},

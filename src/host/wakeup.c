@@ -4,8 +4,8 @@
  */
 #include "host/host.h"
 
-#include "stats/summary.h"
 #include "util/clock.h"
+#include "util/summary.h"
 
 #include <sched.h>
 #include <stdlib.h>

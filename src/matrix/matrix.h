@@ -35,7 +35,7 @@ struct bk_variant {
 struct bk_cell {
 	size_t variant; /* index into variants */
 	size_t kase;    /* index into cases */
-	char *name;     /* "leveldb/n-members[n=10000,access=document]" */
+	char *name;     /* "VARIANT/n-members[n=10000,access=document]" */
 };
 
 struct bk_matrix {

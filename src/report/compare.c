@@ -59,7 +59,7 @@ static bk_status on_run(void *ctx, const char *const *v, int n, struct bk_error 
 	return BK_OK;
 }
 
-/* "postgresql (PostgreSQL 15.18)": the backend, and the product that answered behind it. */
+/* "BACKEND (PRODUCT VERSION)": the backend, and the product that answered behind it. */
 static void put_product(struct bk_buf *buf, const char *json)
 {
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
@@ -353,7 +353,7 @@ bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *resul
 			" (SELECT value FROM metric r WHERE r.trial = t.id"
 			" AND r.name = 'round_trips')"
 			" FROM cell c JOIN trial t ON t.cell = c.id"
-			" LEFT JOIN metric m ON m.trial = t.id WHERE c.run = ?"
+			" LEFT JOIN metric m ON m.trial = t.id AND t.status = 'ok' WHERE c.run = ?"
 			" ORDER BY c.position, m.name, t.round",
 			run, on_trial, &l, err);
 	if (st >= 0 && metrics && out->row_count == 0)

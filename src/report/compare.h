@@ -8,8 +8,8 @@
 #define BK_REPORT_COMPARE_H
 
 #include "results/results.h"
-#include "stats/summary.h"
 #include "util/arena.h"
+#include "util/summary.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ bool bk_format_parse(enum bk_format *out, const char *text);
 
 struct bk_compared_variant {
 	const char *name;
-	const char *product; /* "leveldb 1.23 + file" */
+	const char *product; /* the backends, and what answers behind them */
 };
 
 struct bk_comparison_cell {

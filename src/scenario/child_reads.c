@@ -6,8 +6,8 @@
 
 #include "load/load.h"
 #include "repo/vocab.h"
-#include "stats/summary.h"
 #include "util/rng.h"
+#include "util/summary.h"
 
 #include <bakeoff/backend_util.h>
 

@@ -3,7 +3,7 @@
  */
 #include "scenario/reading.h"
 
-#include "stats/summary.h"
+#include "util/summary.h"
 
 #include <bakeoff/backend_util.h>
 

@@ -2,8 +2,8 @@
  * summary.h - order statistics of a few figures.  Pure functions on arrays; the input is not
  * changed and may not hold NaN.
  */
-#ifndef BK_STATS_SUMMARY_H
-#define BK_STATS_SUMMARY_H
+#ifndef BK_UTIL_SUMMARY_H
+#define BK_UTIL_SUMMARY_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /*
  * summary.c - sorts a copy; for few values on the stack.
  */
-#include "stats/summary.h"
+#include "util/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Stores that lie or fail, full disks, Ctrl-C: a cell ends with its cause, what was measured stays.
+# timeout: 300
+. "$(dirname "$0")/lib.sh" "$@"
+
+cd "$scratch"
+matrix() {
+	cat >m.yaml
+}
+
+# a store that fails in the middle, and later on always: the other variant is not touched
+matrix <<'Y'
+rounds: 2
+durability: none
+variants:
+  - mem
+  - {name: breaks, nodes: {backend: "null", fail-from: 20}, binaries: {backend: "null", fail-from: 20}}
+scenarios: [{name: n-binaries, n: 50, size: 10KB}]
+Y
+if "$bakeoff" backends null | grep -q fail-from; then
+	run run m.yaml --results r.db
+	wants_status 1
+	wants_out 'breaks/n-binaries.*failed in 2 of 2 rounds'
+	wants_err '2 trials ok, 2 failed'
+else
+	say 'null has no option fail-from'
+fi
+
+# Ctrl-C: ends cleanly, keeps what is measured, says how to see it
+matrix <<'Y'
+rounds: 50
+durability: none
+variants: [mem]
+scenarios: [{name: n-children, n: [10, 20]}]
+Y
+"$bakeoff" run m.yaml --results i.db >int.out 2>int.err </dev/null &
+pid=$!
+for _ in $(seq 100); do
+	grep -q '^\[2/' int.err && break
+	sleep 0.1
+done
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" = 130 ] || say "interrupted run: exit status $status"
+grep -q 'what was measured is kept' int.err || say "interrupted run: $(cat int.err)"
+grep -q 'next: bakeoff compare 1 --results i.db' int.err || say "interrupted run: $(cat int.err)"
+[ ! -e bakeoff-data ] || say 'interrupted run: the data folder is left behind'
+run runs --results i.db
+wants_out 'interrupted'
+run compare --results i.db
+wants_status 0
+
+# kill -9: what was recorded is there
+"$bakeoff" run m.yaml --results k.db >int.out 2>int.err </dev/null &
+pid=$!
+for _ in $(seq 100); do
+	grep -q '^\[2/' int.err && break
+	sleep 0.1
+done
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null || true
+run compare --results k.db
+wants_status 0
+wants_out 'n-children'
+
+# the time guard ends a cell, not the run
+matrix <<'Y'
+rounds: 2
+durability: none
+guards: {time: 1500ms}
+variants: [mem, {name: slow, nodes: {backend: "null", delay: 20ms}, binaries: {backend: "null", delay: 20ms}}]
+scenarios: [{name: n-binaries, n: 500, size: 10KB}]
+Y
+run run m.yaml --results g.db
+wants_status 1
+wants_out 'slow/n-binaries.*guard in 2 of 2 rounds: time guard|slow/n-binaries.*guard'
+
+# the disk guard
+matrix <<'Y'
+rounds: 1
+durability: none
+guards: {disk_free: 900TiB}
+variants: [mem]
+scenarios: [{name: n-uris, n: 10}]
+Y
+run run m.yaml --results d.db
+wants_status 1
+wants_out 'under the guard disk_free'
+
+finish
