@@ -49,6 +49,10 @@ struct bk_service_run;
 bk_status bk_service_probe(char **program, char **user, const struct bk_plugin *plugin,
 			   const struct bk_options *options, struct bk_error *err);
 
+/* It has a service, and neither the user nor the environment says how to reach a server: no option
+ * of the service's `reach` and no URL is set.  run, conform and inspect then start one. */
+bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *options);
+
 /* Start in two halves, so that several start at once.  begin() returns when the keeper is at work
  * (after making the template where there was none); await() when the store opens.  A backend
  * without a service but with a folder option gets an empty folder.
