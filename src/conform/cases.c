@@ -28,5 +28,6 @@ const struct bk_group *const bk_conform_groups[] = {
 	&bk_group_threads_more,
 	&bk_group_crash,
 	&bk_group_crash_machine,
+	&bk_group_model,
 	NULL,
 };
