@@ -1,7 +1,8 @@
 # bakeoff_backend(NAME SOURCES file... [LIBS target...])
 #
 # Builds bk-NAME.so: hidden visibility, one exported symbol (bk_backend), every symbol resolved
-# at link time.  Installed with the package, so that an out-of-tree backend is built the same way.
+# at link time.  Installed with the package, so that an out-of-tree backend is built the same way;
+# `cmake --install` puts it where the program finds it.
 # The failures that the backend owns up to, conform.expect beside its CMakeLists.txt, go beside it as
 # bk-NAME.expect, where `bakeoff conform` looks for them.
 function(bakeoff_backend name)
@@ -42,12 +43,17 @@ function(bakeoff_backend name)
 			VERBATIM)
 		add_custom_target(${target}-expect ALL DEPENDS ${expect_out})
 	endif()
-	if(TARGET bakeoff_core AND NOT ARG_NO_INSTALL)
-		install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bakeoff/backends)
+	if(TARGET bakeoff_core)
+		set(install_dir ${CMAKE_INSTALL_LIBDIR}/bakeoff/backends)
+	else()
+		set(install_dir ${BAKEOFF_BACKEND_DIR})
+	endif()
+	if(NOT ARG_NO_INSTALL)
+		install(TARGETS ${target} LIBRARY DESTINATION ${install_dir})
 		if(EXISTS ${expect})
 			install(
 				FILES ${expect}
-				DESTINATION ${CMAKE_INSTALL_LIBDIR}/bakeoff/backends
+				DESTINATION ${install_dir}
 				RENAME ${target}.expect)
 		endif()
 	endif()
