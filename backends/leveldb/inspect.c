@@ -204,7 +204,6 @@ static void put_counters(const struct bk_store *store, const struct bk_sink *sin
 		sink->end(sink->ctx);
 	}
 	leveldb_free(text);
-	sink->put_u64(sink->ctx, "writes", atomic_load(&store->clock), "count", 0);
 }
 
 bk_status ldb_store_inspect(struct bk_store *store, uint32_t what, const struct bk_sink *sink,

@@ -147,7 +147,8 @@ struct bk_store {
 
 	uint64_t epoch; /* times the database has been opened; upper part of every version */
 	_Atomic uint64_t versions;
-	_Atomic uint64_t clock; /* counts writes */
+	_Atomic uint64_t clock; /* counts writes while there are transactions */
+	_Atomic uint32_t txns;  /* open */
 	_Atomic uint64_t whole; /* clock after the last write under the exclusive gate */
 	_Atomic uint64_t
 		removals;        /* nodes removed; says whether "that parent exists" still holds */

@@ -127,17 +127,21 @@ static void raise_to(_Atomic uint64_t *at, uint64_t value)
 
 void ldb_locks_drop(struct bk_store *store, struct ldb_locks *l, bool wrote)
 {
-	uint64_t now = wrote ? atomic_fetch_add(&store->clock, 1) + 1 : 0;
+	/* A transaction that begins from here on has a snapshot with the write in it. */
+	bool noted = wrote && atomic_load(&store->txns) > 0;
+	uint64_t now = noted ? atomic_fetch_add(&store->clock, 1) + 1 : 0;
 	uint32_t i;
 
 	if (!l->held)
 		return;
 	l->held = false;
 	if (l->whole) {
-		raise_to(&store->whole, now);
+		if (noted)
+			raise_to(&store->whole, now);
 	} else {
 		for (i = l->count; i-- > 0;) {
-			raise_to(&store->stripes[l->want[i].stripe].changed, now);
+			if (noted)
+				raise_to(&store->stripes[l->want[i].stripe].changed, now);
 			pthread_rwlock_unlock(&store->stripes[l->want[i].stripe].lock);
 		}
 	}

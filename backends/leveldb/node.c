@@ -158,6 +158,8 @@ bk_status ldb_node_put(struct bk_session *s, const struct bk_node *node, uint32_
 	if (status != BK_OK)
 		return status;
 	hashes = ldb_hashes_of(node);
+	ldb_absent_prefetch(&s->store->absent, hashes.id);
+	ldb_absent_prefetch(&s->store->absent, hashes.path);
 	ldb_locks_init(&locks);
 	if (!s->txn.active)
 		ldb_locks_for_put(&locks, node, hashes, mode);

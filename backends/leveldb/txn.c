@@ -17,7 +17,9 @@ static bk_status ldb_txn_begin(struct bk_session *s, uint32_t *isolation, uint32
 	if (*isolation > BK_ISO_SNAPSHOT)
 		return bk_fail(err, BK_UNSUPPORTED, 0,
 			       "transactions here are isolated by snapshot, not serializable");
-	s->txn.clock = atomic_load(&s->store->clock); /* before the snapshot, see lock.c */
+	/* In this order: what the snapshot lacks is noted in the stripes with a later clock. */
+	atomic_fetch_add(&s->store->txns, 1);
+	s->txn.clock = atomic_load(&s->store->clock);
 	s->txn.snapshot = leveldb_create_snapshot(s->store->db);
 	leveldb_readoptions_set_snapshot(s->txn.ro, s->txn.snapshot);
 	s->txn.active = true;
@@ -40,6 +42,7 @@ void ldb_txn_end(struct bk_session *s)
 	s->txn.active = false;
 	s->sink = NULL;
 	ldb_overlay_reset(&s->txn.overlay);
+	atomic_fetch_sub(&s->store->txns, 1);
 	atomic_fetch_sub(&s->store->pinned, 1);
 }
 
