@@ -1,0 +1,55 @@
+/*
+ * config.h - the options, and what is worked out from them once.
+ *
+ * The one invariant: immutable after store.open; sessions read it from their threads.
+ */
+#ifndef BK_S3_CONFIG_H
+#define BK_S3_CONFIG_H
+
+#include "buf.h"
+
+struct s3_options {
+	const char *endpoint, *region, *bucket, *prefix;
+	const char *access_key, *secret_key, *session_token;
+	const char *ca_file, *bin_dir;
+	uint32_t addressing;      /* enum s3_addressing */
+	uint32_t payload_signing; /* enum s3_payload_signing */
+	uint32_t durability;      /* BK_DURABLE_*, as declared */
+	uint8_t conditional_create, verify;
+	uint64_t part_bytes, threshold_bytes, part_concurrency;
+	uint64_t timeout_us, connect_timeout_us, retries, page;
+};
+
+enum s3_addressing { S3_PATH_STYLE, S3_VIRTUAL_HOST };
+enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
+
+#define S3_KEY_MAX     1024u
+#define S3_PARTS_MAX   10000u
+#define S3_PART_LEAST  (UINT64_C(5) << 20)
+#define S3_BINARY_MAX  (UINT64_C(5) << 40)
+#define S3_MARK        ".bakeoff"
+#define S3_CONCURRENCY 16
+
+extern const struct bk_option s3_option_table[];
+extern const char *const s3_durability_names[];
+
+struct s3_config {
+	const struct s3_options *options;
+	bool tls, sign_payload;
+	char *host;   /* as in the Host header: with the port unless it is the scheme's */
+	char *bucket; /* of the option, else of the URL's path */
+	char *root;   /* "" or "some/prefix/": what the user gave us to live under */
+	char *space;  /* root + "space/": the store's own prefix */
+	char *mark;   /* the owner mark */
+	uint32_t durability;
+};
+
+/* INVALID with what to do, where the options do not make sense. */
+bk_status s3_config_init(struct s3_config *out, const struct s3_options *options, const char *space,
+			 const char *mark, uint32_t durability, struct bk_error *err);
+void s3_config_free(struct s3_config *config);
+
+/* `text` without any secret: servers and libraries may quote what they were given. */
+void s3_hide_secrets(char *text, const struct s3_options *options);
+
+#endif

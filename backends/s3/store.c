@@ -1,0 +1,247 @@
+/*
+ * store.c - the store: open, make, clear, unmake.
+ *
+ * The one invariant: every destructive step is preceded by a look at the mark.
+ */
+#include "own.h"
+#include "s3.h"
+
+#include <pthread.h>
+
+void s3_log(const struct bk_store *store, uint32_t level, const char *line)
+{
+	if (store->host && store->host->log)
+		store->host->log(store->host->ctx, level, line);
+}
+
+static struct s3_hand sto_hand(struct bk_store *store)
+{
+	s3_link_enter(&store->link);
+	return (struct s3_hand){&store->link, &store->call};
+}
+
+static void sto_curl_start(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* Does the server answer, and to these keys?  A bucket that is not there is fine. */
+static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
+{
+	struct s3_request r = {
+		.what = "open",
+		.method = "GET",
+		.bucket = store->config.bucket,
+		.query = {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", store->config.space}},
+		.flags = S3_NO_RETRY};
+	struct s3_hand hand = sto_hand(store);
+	struct bk_error here = bk_error_init();
+	bk_status st = s3_call(hand.t, hand.link, &r, &here);
+
+	if (st == BK_OK || (st == BK_NOT_FOUND && strcmp(hand.t->answer.code, "NoSuchBucket") == 0))
+		return BK_OK;
+	if (st == BK_NOT_FOUND)
+		return bk_fail(
+			err, BK_INVALID, 404,
+			"s3: open: the endpoint %s answers 404 and not as S3 does: is it the "
+			"right one?",
+			store->config.options->endpoint);
+	s3_pass_error(err, &here);
+	return st;
+}
+
+static void sto_close(struct bk_store *store)
+{
+	if (!store)
+		return;
+	s3_transfer_free(&store->call);
+	s3_link_free(&store->link);
+	s3_buf_free(&store->place_text);
+	s3_config_free(&store->config);
+	free(store);
+}
+
+static bk_status sto_open(struct bk_store **out, const struct bk_host *host,
+			  const struct bk_store_config *config, const void *opts,
+			  struct bk_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct bk_store *store;
+	bk_status st;
+
+	pthread_once(&once, sto_curl_start);
+	store = calloc(1, sizeof(*store));
+	if (!store)
+		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
+	store->host = host;
+	st = s3_config_init(&store->config, opts, config->space, config->mark, config->durability,
+			    err);
+	if (st == BK_OK)
+		st = s3_link_init(&store->link, &store->config, 0, err);
+	if (st == BK_OK)
+		st = sto_reach(store, err);
+	if (st != BK_OK) {
+		sto_close(store);
+		return st;
+	}
+	*out = store;
+	return BK_OK;
+}
+
+static bk_status sto_features(struct bk_store *store, uint64_t *native, uint64_t *emulated,
+			      struct bk_limits *limits, struct bk_error *err)
+{
+	*native = s3_backend.native;
+	*emulated = s3_backend.emulated;
+	if (!store->config.options->conditional_create)
+		*native &= ~BK_F_BINARY_CREATE;
+	limits->sessions_max = 0;
+	limits->id_max = limits->path_max = limits->rel_max = limits->doc_max = 0;
+	limits->key_max = s3_key_most(&store->config);
+	limits->binary_max = S3_BINARY_MAX;
+	return BK_OK;
+}
+
+/* The mark put once more, if it is not there: a server that takes it would take any such create. */
+static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
+{
+	struct s3_hand hand = sto_hand(store);
+	struct s3_buf key = {0}, text = {0};
+	struct bk_error here = bk_error_init();
+	struct s3_request r = {.what = "put",
+			       .method = "PUT",
+			       .bucket = store->config.bucket,
+			       .headers = {{"if-none-match", "*"}}};
+	bk_status st;
+
+	if (!store->config.options->conditional_create)
+		return BK_OK;
+	s3_buf_putf(&key, "%s" S3_MARK, store->config.space);
+	s3_buf_putf(&text, "%s\ns3\n", store->config.mark);
+	if (key.failed || text.failed) {
+		st = bk_fail(&here, BK_NOMEM, 0, "s3: out of memory");
+	} else {
+		r.key = bk_slice_of(key.data, key.len);
+		r.body = text.data;
+		r.body_len = text.len;
+		st = s3_call(hand.t, hand.link, &r, &here);
+	}
+	s3_buf_free(&key);
+	s3_buf_free(&text);
+	if (st == BK_EXISTS)
+		return BK_OK;
+	if (st == BK_OK || st == BK_UNSUPPORTED)
+		return bk_fail(err, BK_UNSUPPORTED, 0,
+			       "s3: make: the server ignores If-None-Match, so nothing can be "
+			       "created only if it is absent; set conditional-create=no");
+	s3_pass_error(err, &here);
+	return st;
+}
+
+static bk_status sto_make_once(struct bk_store *store, struct s3_look *look, struct bk_error *err)
+{
+	struct s3_hand hand = sto_hand(store);
+	bk_status st = s3_look(look, hand, err);
+
+	if (st != BK_OK)
+		return st;
+	switch (look->owner) {
+	case S3_FOREIGN:
+		return s3_foreign(&store->config, "make", look, err);
+	case S3_NO_BUCKET:
+		st = s3_bucket_make(hand, err);
+		break;
+	case S3_FREE:
+		st = look->half_made ? s3_bucket_adopt(hand, err) : BK_OK;
+		break;
+	case S3_OURS:
+		break;
+	}
+	if (st == BK_OK && look->owner != S3_OURS)
+		st = s3_mark_write(hand, err);
+	return st == BK_OK ? sto_try_create(store, err) : st;
+}
+
+/* Another store's unmake() may take the bucket away in between. */
+static bk_status sto_make(struct bk_store *store, struct bk_error *err)
+{
+	struct bk_error here = bk_error_init();
+	struct s3_look look;
+	bk_status st = BK_OK;
+	int tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		st = sto_make_once(store, &look, &here);
+		if (st != BK_NOT_FOUND)
+			break;
+	}
+	if (st != BK_OK)
+		s3_pass_error(err, &here);
+	return st;
+}
+
+static bk_status sto_clear(struct bk_store *store, struct bk_error *err)
+{
+	struct s3_hand hand = sto_hand(store);
+	struct s3_buf mark = {0};
+	struct s3_look look;
+	bk_status st = s3_look(&look, hand, err);
+
+	if (st != BK_OK)
+		return st;
+	if (look.owner == S3_FOREIGN)
+		return s3_foreign(&store->config, "clear", &look, err);
+	if (look.owner != S3_OURS)
+		return bk_fail(err, BK_NOT_FOUND, 0,
+			       "s3: clear: the store '%s' in bucket '%s' has not been made",
+			       store->config.space, store->config.bucket);
+	s3_buf_putf(&mark, "%s" S3_MARK, store->config.space);
+	st = mark.failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory")
+			 : s3_purge(hand.t, hand.link, store->config.bucket, store->config.space,
+				    mark.data, err);
+	s3_buf_free(&mark);
+	return st;
+}
+
+static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
+{
+	struct s3_hand hand = sto_hand(store);
+	const char *bucket = store->config.bucket;
+	struct s3_look look;
+	bk_status st = s3_look(&look, hand, err);
+
+	if (st != BK_OK)
+		return st;
+	switch (look.owner) {
+	case S3_FOREIGN:
+		return s3_foreign(&store->config, "remove", &look, err);
+	case S3_NO_BUCKET:
+		if (s3_is_claimed(hand, bucket))
+			s3_unclaim(hand, bucket);
+		return BK_OK;
+	case S3_FREE:
+		if (!look.half_made)
+			break;
+		st = s3_bucket_delete(hand, bucket, err);
+		if (st == BK_OK)
+			s3_unclaim(hand, bucket);
+		return st;
+	case S3_OURS:
+		st = sto_clear(store, err);
+		if (st == BK_OK)
+			st = s3_purge(hand.t, hand.link, bucket, store->config.space, NULL, err);
+		break;
+	}
+	return st == BK_OK ? s3_bucket_unmake(hand, err) : st;
+}
+
+const struct bk_store_ops s3_store_ops = {
+	.struct_size = sizeof(struct bk_store_ops),
+	.open = sto_open,
+	.close = sto_close,
+	.features = sto_features,
+	.make = sto_make,
+	.clear = sto_clear,
+	.unmake = sto_unmake,
+	.inspect = s3_inspect,
+};
