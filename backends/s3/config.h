@@ -23,6 +23,7 @@ struct s3_options {
 enum s3_addressing { S3_PATH_STYLE, S3_VIRTUAL_HOST };
 enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
 
+#define S3_SPACE_MAX   24u
 #define S3_KEY_MAX     1024u
 #define S3_PARTS_MAX   10000u
 #define S3_PART_LEAST  (UINT64_C(5) << 20)

@@ -9,9 +9,10 @@
 
 #define KEY_ASIDE S3_MARK "/"
 
+/* The same for every space of a bucket. */
 size_t s3_key_most(const struct s3_config *config)
 {
-	return S3_KEY_MAX - strlen(config->space) - strlen(KEY_ASIDE);
+	return S3_KEY_MAX - strlen(config->root) - (S3_SPACE_MAX + 1) - strlen(KEY_ASIDE);
 }
 
 static bool key_is_text(const unsigned char *p, size_t len)
