@@ -2,6 +2,7 @@
  * backend.c - the descriptor.
  */
 #include "s3.h"
+#include "service.h"
 
 static const char *const schemes[] = {"http", "https", NULL};
 
@@ -22,6 +23,7 @@ const struct bk_backend s3_backend = {
 	.session = &s3_session_ops,
 	.binary = &s3_binary_ops,
 	.place = &s3_place_ops,
+	.service = &s3_service,
 	.schemes = schemes,
 };
 
