@@ -12,7 +12,8 @@ for folder in backends/*/; do
 	null | file) pattern="(bk_plugin_|backend)[a-z_]*\(.*\"$name\"" ;;
 	# the one that the model tests compare with; the line has to say so
 	mem) pattern="\"$name\"" ;;
-	*) pattern="\\b$name\\b" ;;
+	# a word of its own; "%s3" is none
+	*) pattern="(^|[^%[:alnum:]_])$name\\b" ;;
 	esac
 	if grep -rniE -- "$pattern" src | grep -viE '"mem".*oracle|oracle.*"mem"'; then
 		echo "src/ names the backend '$name'"
