@@ -59,7 +59,7 @@ void bk_suggest_offer(struct bk_suggest *suggest, const char *name)
 {
 	size_t distance = bk_suggest_distance(suggest->word, name);
 
-	/* "s3" is not a slip for "pg": at least one letter must have been right. */
+	/* "ab" is not a slip for "xy": at least one letter must have been right. */
 	if (distance >= strlen(name) || distance >= suggest->best_distance)
 		return;
 	suggest->best = name;
