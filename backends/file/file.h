@@ -54,6 +54,7 @@ struct bk_store {
 	pthread_mutex_t stripes[FILE_STRIPES];
 	_Atomic uint64_t version;             /* the last one given out */
 	_Atomic uint64_t synced[FILE_SYNCED]; /* folders known to be on disk, by hash */
+	bool syncs_above;                     /* see mount.h */
 	const char *volatile_fs;              /* name of a file system that forgets; or NULL */
 };
 

@@ -6,6 +6,7 @@
  */
 #include "file.h"
 #include "mark.h"
+#include "mount.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -89,75 +90,7 @@ static void inspect_size(struct bk_store *store, int dirfd, const struct bk_sink
 
 /* ---- The file system ---------------------------------------------------------------------- */
 
-struct inspect_mount {
-	char point[512], options[256], type[64], source[256], super[512];
-};
-
-/* The mount that a path lies on: the longest mount point above it, the last of equals. */
-static bool inspect_find_mount(struct inspect_mount *out, const char *path)
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL;
-	size_t cap = 0, best = 0;
-	bool found = false;
-
-	while (f && getline(&line, &cap, f) > 0) {
-		struct inspect_mount m;
-		const char *dash = strstr(line, " - ");
-
-		if (!dash || sscanf(line, "%*d %*d %*s %*s %511s %255s", m.point, m.options) != 2 ||
-		    sscanf(dash, " - %63s %255s %511s", m.type, m.source, m.super) != 3)
-			continue;
-		size_t len = strlen(m.point);
-		bool above = strncmp(path, m.point, len) == 0 &&
-			     (len == 1 || path[len] == '/' || path[len] == '\0');
-		if (above && len >= best) {
-			best = len;
-			*out = m;
-			found = true;
-		}
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static bool inspect_has(const char *options, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *p = options; (p = strstr(p, word)); p += len) {
-		if ((p == options || p[-1] == ',') && (p[len] == ',' || p[len] == '\0'))
-			return true;
-	}
-	return false;
-}
-
-/* The kernel lists the journals in use; an ext4 without one is not among them. */
-static bool inspect_lacks_journal(const struct inspect_mount *m)
-{
-	const char *base = strrchr(m->source, '/');
-	DIR *dir;
-	struct dirent *e;
-	bool found = false;
-
-	if (strcmp(m->type, "ext2") == 0)
-		return true;
-	if ((strcmp(m->type, "ext4") != 0 && strcmp(m->type, "ext3") != 0) || !base)
-		return false;
-	dir = opendir("/proc/fs/jbd2");
-	if (!dir)
-		return false;
-	base++;
-	while ((e = readdir(dir)))
-		found |= strncmp(e->d_name, base, strlen(base)) == 0 &&
-			 e->d_name[strlen(base)] == '-';
-	closedir(dir);
-	return !found;
-}
-
-static void inspect_flag_mount(const struct inspect_mount *m, const struct bk_sink *sink)
+static void inspect_flag_mount(const struct file_mount *m, const struct bk_sink *sink)
 {
 	static const char *const remote[] = {"nfs", "nfs4", "cifs", "smb3", "9p", "ceph", NULL};
 
@@ -173,10 +106,10 @@ static void inspect_flag_mount(const struct inspect_mount *m, const struct bk_si
 			sink->flag(sink->ctx, "remote",
 				   "the folder is on another machine: its times are the network's");
 	}
-	if (inspect_has(m->super, "nobarrier") || inspect_has(m->super, "barrier=0"))
+	if (file_mount_has(m->super, "nobarrier") || file_mount_has(m->super, "barrier=0"))
 		sink->flag(sink->ctx, "barrier-off",
 			   "mounted without barriers: an fsync may not reach the disk");
-	if (inspect_lacks_journal(m))
+	if (file_mount_lacks_journal(m))
 		sink->flag(
 			sink->ctx, "journal-less",
 			"the file system has no journal: syncs are cheaper than elsewhere, and a "
@@ -186,10 +119,10 @@ static void inspect_flag_mount(const struct inspect_mount *m, const struct bk_si
 static void inspect_filesystem(struct bk_store *store, int dirfd, const struct bk_sink *sink)
 {
 	char *real = realpath(store->dir, NULL);
-	struct inspect_mount m;
+	struct file_mount m;
 	struct statvfs fs;
 
-	if (real && inspect_find_mount(&m, real)) {
+	if (real && file_mount_find(&m, real)) {
 		sink->put_str(sink->ctx, "filesystem.type", m.type);
 		sink->put_str(sink->ctx, "filesystem.mount", m.point);
 		sink->put_str(sink->ctx, "filesystem.device", m.source);

@@ -96,7 +96,8 @@ int file_sync_name(struct bk_session *s, const char *name)
 	if (file_sync_folder(store->dirfd, folder) < 0)
 		return -1;
 	/* Then each folder above it that holds a name which may be new. */
-	while ((slash = strrchr(folder, '/')) && !session_folder_known(store, folder)) {
+	while (!store->syncs_above && (slash = strrchr(folder, '/')) &&
+	       !session_folder_known(store, folder)) {
 		uint64_t hash = session_folder_hash(folder);
 
 		*slash = '\0';

@@ -6,6 +6,7 @@
  */
 #include "file.h"
 #include "mark.h"
+#include "mount.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -238,6 +239,8 @@ bk_status file_store_enter(struct bk_store *store, struct bk_error *err)
 		store->volatile_fs = fs.f_type == FS_TMPFS   ? "tmpfs"
 				     : fs.f_type == FS_RAMFS ? "ramfs"
 							     : NULL;
+	store->syncs_above =
+		store->durability == BK_DURABLE_MACHINE && file_mount_syncs_above(store->dir);
 	status = file_store_lock(store, err);
 	if (status == BK_OK)
 		status = store_load(store, err);
