@@ -19,14 +19,15 @@
 #include "io.h"
 #include "record.h"
 
-#define FILE_STRIPES   256u
-#define FILE_ID_MAX    1024u
-#define FILE_REL_MAX   1024u
-#define FILE_PATH_MAX  8192u
-#define FILE_KEY_MAX   1024u
-#define FILE_DOC_MAX   ((uint64_t)256 << 20)
-#define FILE_NODE_NAME 64u /* "nodes/aa/bb/cc/" and 32 digits */
-#define FILE_SYNCED    4096u
+#define FILE_STRIPES      256u
+#define FILE_STRIPES_EACH 24 /* who wants more takes them all, by the gate */
+#define FILE_ID_MAX       1024u
+#define FILE_REL_MAX      1024u
+#define FILE_PATH_MAX     8192u
+#define FILE_KEY_MAX      1024u
+#define FILE_DOC_MAX      ((uint64_t)256 << 20)
+#define FILE_NODE_NAME    64u /* "nodes/aa/bb/cc/" and 32 digits */
+#define FILE_SYNCED       4096u
 
 struct file_options {
 	const char *path;
@@ -51,6 +52,7 @@ struct bk_store {
 	struct file_control *control;
 	pthread_rwlock_t swap; /* held for reading by who uses `index` without a stripe */
 	struct file_index *index;
+	pthread_rwlock_t gate;
 	pthread_mutex_t stripes[FILE_STRIPES];
 	_Atomic uint64_t version;             /* the last one given out */
 	_Atomic uint64_t synced[FILE_SYNCED]; /* folders known to be on disk, by hash */

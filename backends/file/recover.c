@@ -206,7 +206,8 @@ static bk_status rebuild_node(struct rebuild *r, const char *name)
 	status = rebuild_rival(r, name, &skip);
 	if (status != BK_OK || skip)
 		return status;
-	qsort(r->node.links, r->node.link_count, sizeof(*r->node.links), rebuild_by_target);
+	if (r->node.link_count)
+		qsort(r->node.links, r->node.link_count, sizeof(*r->node.links), rebuild_by_target);
 	file_change_begin(&r->change, store->index, NULL);
 	file_change_add_node(&r->change, r->node.parent, r->node.id, r->node.path);
 	for (size_t i = 0; i < r->node.link_count; i++)

@@ -2,7 +2,7 @@
  * session.c - one worker's hold on the store: stripes, durability, temporary names.
  *
  * The one invariant: stripes are taken in ascending order, all at once, and never while one is
- * held already.
+ * held already; who wants many shuts the gate instead, behind which all others take theirs.
  */
 #include "file.h"
 #include "hash.h"
@@ -27,8 +27,22 @@ void file_stripes_all(struct file_stripes *set)
 	memset(set, 0xff, sizeof(*set));
 }
 
+static bool session_wants_all(const struct file_stripes *set)
+{
+	int n = 0;
+
+	for (unsigned word = 0; word < FILE_STRIPES / 64; word++)
+		n += __builtin_popcountll(set->bits[word]);
+	return n > FILE_STRIPES_EACH;
+}
+
 void file_stripes_lock(struct bk_store *store, const struct file_stripes *set)
 {
+	if (session_wants_all(set)) {
+		pthread_rwlock_wrlock(&store->gate);
+		return;
+	}
+	pthread_rwlock_rdlock(&store->gate);
 	for (unsigned word = 0; word < FILE_STRIPES / 64; word++) {
 		for (uint64_t bits = set->bits[word]; bits; bits &= bits - 1)
 			pthread_mutex_lock(
@@ -38,11 +52,14 @@ void file_stripes_lock(struct bk_store *store, const struct file_stripes *set)
 
 void file_stripes_unlock(struct bk_store *store, const struct file_stripes *set)
 {
-	for (unsigned word = 0; word < FILE_STRIPES / 64; word++) {
+	bool all = session_wants_all(set);
+
+	for (unsigned word = 0; word < FILE_STRIPES / 64 && !all; word++) {
 		for (uint64_t bits = set->bits[word]; bits; bits &= bits - 1)
 			pthread_mutex_unlock(
 				&store->stripes[word * 64 + (unsigned)__builtin_ctzll(bits)]);
 	}
+	pthread_rwlock_unlock(&store->gate);
 }
 
 /* ---- Names and durability ------------------------------------------------------------ */

@@ -38,6 +38,7 @@ static void store_free(struct bk_store *store)
 	for (unsigned i = 0; i < FILE_STRIPES; i++)
 		pthread_mutex_destroy(&store->stripes[i]);
 	pthread_rwlock_destroy(&store->swap);
+	pthread_rwlock_destroy(&store->gate);
 	pthread_mutex_destroy(&store->mutex);
 	free(store->root);
 	free(store->dir);
@@ -50,6 +51,7 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 {
 	const struct file_options *o = opts;
 	size_t len = strlen(o->path);
+	pthread_rwlockattr_t writer_first;
 	struct bk_store *store;
 	struct stat st;
 
@@ -68,6 +70,11 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 	store->dirfd = store->lockfd = -1;
 	pthread_mutex_init(&store->mutex, NULL);
 	pthread_rwlock_init(&store->swap, NULL);
+	/* Who shuts the gate must not wait for ever behind those who pass. */
+	pthread_rwlockattr_init(&writer_first);
+	pthread_rwlockattr_setkind_np(&writer_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&store->gate, &writer_first);
+	pthread_rwlockattr_destroy(&writer_first);
 	for (unsigned i = 0; i < FILE_STRIPES; i++)
 		pthread_mutex_init(&store->stripes[i], NULL);
 	if (asprintf(&store->root, "%.*s", (int)len, o->path) < 0)
