@@ -11,6 +11,7 @@ template_of() {
 	done
 }
 
+declare -A base
 for name in "${servers[@]}"; do
 	# Built by four at once: once
 	pids=()
@@ -24,6 +25,7 @@ for name in "${servers[@]}"; do
 	[ "$(cat "$scratch"/four.[1-4] | grep -c 'making the template')" = 1 ] ||
 		say "$name: not built once: $(cat "$scratch"/four.[1-4])"
 	template=$(template_of "$name")
+	base[$name]=$template # that of the schema comes later
 	run exec "$name" -- true
 	wants_status 0
 	[ -z "$err" ] || say "$ran: with a template: $err"
@@ -89,17 +91,16 @@ done
 # Not shut down cleanly: a server's pid file in it.  It is refused and made anew.
 name=postgresql
 if [[ " ${servers[*]} " == *" $name "* ]]; then
-	template=$(template_of "$name")
+	template=${base[$name]}
 	printf '%s\n' 1 /nowhere 1 5432 /nowhere '' '1 1' ready >"$template/data/postmaster.pid"
 	run exec "$name" -- bash -c "note; $(question "$name")"
 	wants_status 0
 	wants_out '^1$'
 	wants_err 'making the template'
-	[ ! -e "$(template_of "$name")/data/postmaster.pid" ] || say "$ran: the pid file is still there"
+	[ ! -e "$template/data/postmaster.pid" ] || say "$ran: the pid file is still there"
 	wants_clean "$ran"
 
 	# Data of another major version: the server says so, in under a second
-	template=$(template_of "$name")
 	echo 9.6 >"$template/data/PG_VERSION"
 	begun=$(date +%s%N)
 	run exec "$name" -- true
