@@ -108,18 +108,19 @@ bk_status pg_error_copy(struct bk_error *to, const struct bk_error *from, const 
 static const char *err_find_sqlstate(const char *text, char out[6])
 {
 	const char *p;
-	int i;
+	int i, digits;
 
 	for (p = strchr(text, ':'); p; p = strchr(p + 1, ':')) {
 		const char *q = p + 1;
 
 		while (*q == ' ')
 			q++;
-		for (i = 0; i < 5; i++) {
+		for (i = digits = 0; i < 5; i++) {
 			if (!isdigit((unsigned char)q[i]) && !(q[i] >= 'A' && q[i] <= 'Z'))
 				break;
+			digits += isdigit((unsigned char)q[i]) != 0;
 		}
-		if (i == 5 && q[5] == ':') {
+		if (i == 5 && digits > 0 && q[5] == ':') { /* not FATAL itself */
 			memcpy(out, q, 5);
 			out[5] = '\0';
 			return q;

@@ -142,7 +142,8 @@ enum bk_option_type {
 		   * bakeoff seldom sets it: the harness fills in one of its own */
 #define BK_OPTF_URL                                                                                \
 	(1u << 4) /* BK_OPT_STR: the server, as a URL of one of `schemes`; a URL                   \
-		   * given on the command line lands here */
+		   * given on the command line lands here.  Options named host, port,              \
+		   * socket, user, database or password then lose what the environment said */
 
 struct bk_option {
 	const char *name; /* lower case, dashes */

@@ -1,5 +1,5 @@
 /*
- * inspect.c - `bakeoff inspect PATH|BACKEND`: what a store says of itself.
+ * inspect.c - `bakeoff inspect PATH|BACKEND|URL|ID`: what a store says of itself.
  *
  * The one invariant: text and JSON are made of the same tree.
  */
@@ -111,7 +111,7 @@ static int inspect_exec(const struct bk_cmd_args *args)
 	if (format && !json && strcmp(format, "text") != 0)
 		return bk_cmd_usage("inspect: --format is '%.40s', expected text or json", format);
 	if (!operand && !backend)
-		return bk_cmd_usage("inspect: what? bakeoff inspect FOLDER|BACKEND|URL");
+		return bk_cmd_usage("inspect: what? bakeoff inspect FOLDER|BACKEND|URL|ID");
 	if (bk_inspect_target(&target, operand, backend, args, &err) != BK_OK)
 		status = inspect_failed(&err);
 	else if (target.tree.failed)
@@ -131,13 +131,14 @@ static const struct bk_flag inspect_flags[] = {
 
 const struct bk_cmd bk_cmd_inspect = {
 	.name = "inspect",
-	.operands = "[FOLDER|BACKEND|URL]",
+	.operands = "[FOLDER|BACKEND|URL|ID]",
 	.summary = "let a store describe itself: product, settings, sizes, counters",
 	.details =
 		"FOLDER: one that a run left behind. The backend is known by the mark in it, or by "
 		"trying those that keep folders; --backend NAME says whose it is.\n"
 		"BACKEND, URL: a server, reached with --set or the backend's environment "
 		"variables.\n"
+		"ID: what provision left running, as `bakeoff services` lists it.\n"
 		"\n"
 		"Nothing is changed. A line that begins with ! is something to know before trusting "
 		"a number.\n"

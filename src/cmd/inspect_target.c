@@ -7,6 +7,7 @@
 
 #include "cmd/inspect_mark.h"
 #include "cmd/set.h"
+#include "service/service.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -61,19 +62,12 @@ static bk_status target_options(struct bk_inspect_target *target, const char *ur
 	return st;
 }
 
-/* Opens target->plugin with what is known of the place and fills the tree. */
-static bk_status target_ask(struct bk_inspect_target *target, const char *url,
-			    const struct bk_cmd_args *args, struct bk_error *err)
+/* Opens target->plugin with target->options and fills the tree. */
+static bk_status target_ask_open(struct bk_inspect_target *target, struct bk_error *err)
 {
 	struct bk_layered *opened = NULL;
-	bk_status st;
-
-	bk_options_free(target->options);
-	target->options = NULL;
-	st = target_options(target, url, args, err);
-	if (st == BK_OK)
-		st = bk_open(&opened, target->plugin, target->options, target->space, target->mark,
-			     BK_DURABLE_NONE, BK_OPEN_RAW, err);
+	bk_status st = bk_open(&opened, target->plugin, target->options, target->space,
+			       target->mark, BK_DURABLE_NONE, BK_OPEN_RAW, err);
 	if (st != BK_OK)
 		return st;
 	target->native = opened->native;
@@ -85,6 +79,18 @@ static bk_status target_ask(struct bk_inspect_target *target, const char *url,
 		&target->tree.sink, err);
 	bk_close(opened);
 	return st;
+}
+
+/* The same with options by what is known of the place. */
+static bk_status target_ask(struct bk_inspect_target *target, const char *url,
+			    const struct bk_cmd_args *args, struct bk_error *err)
+{
+	bk_status st;
+
+	bk_options_free(target->options);
+	target->options = NULL;
+	st = target_options(target, url, args, err);
+	return st == BK_OK ? target_ask_open(target, err) : st;
 }
 
 /* ---- folders -------------------------------------------------------------------------- */
@@ -226,6 +232,18 @@ static bk_status target_url(struct bk_inspect_target *target, const char *url,
 	return target_ask(target, url, args, err);
 }
 
+/* ---- what bakeoff provisioned ----------------------------------------------------------- */
+
+static bk_status target_id(struct bk_inspect_target *target, const char *id,
+			   const struct bk_cmd_args *args, struct bk_error *err)
+{
+	bk_status st = bk_service_reach(&target->plugin, &target->options, id, false, err);
+
+	if (st == BK_OK)
+		st = bk_cmd_apply_set(target->options, target->plugin->desc.name, args, err);
+	return st == BK_OK ? target_ask_open(target, err) : st;
+}
+
 bk_status bk_inspect_target(struct bk_inspect_target *target, const char *operand,
 			    const char *backend, const struct bk_cmd_args *args,
 			    struct bk_error *err)
@@ -236,6 +254,8 @@ bk_status bk_inspect_target(struct bk_inspect_target *target, const char *operan
 		return target_url(target, operand, args, err);
 	if (operand && bk_fs_is_folder(operand))
 		return target_folder(target, operand, backend, args, err);
+	if (operand && !backend && bk_service_is_id(operand))
+		return target_id(target, operand, args, err);
 	if (operand && (backend || (strchr(operand, '/') && !strstr(operand, ".so"))))
 		return bk_fail(err, BK_NOT_FOUND, 0, "%s is not a folder", operand);
 	st = bk_plugin_given(&target->plugin, backend ? backend : operand, err);

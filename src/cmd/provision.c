@@ -97,9 +97,7 @@ static int provision_failed(const char *name, const struct bk_error *err)
 {
 	if (err->status == BK_INVALID || err->status == BK_UNSUPPORTED)
 		return bk_cmd_usage("%s: %s", name, err->message);
-	return bk_cmd_fail("%s: %s%s%s%s", name, err->message,
-			   err->sqlstate[0] ? " (SQLSTATE " : "", err->sqlstate,
-			   err->sqlstate[0] ? ")" : "");
+	return bk_cmd_servers_failed("provision", name, err);
 }
 
 static int provision_on(struct provision *p, const char *url, const struct bk_cmd_args *args)

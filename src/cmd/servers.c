@@ -36,6 +36,14 @@ int bk_cmd_servers_caught(void)
 	return srv_signal;
 }
 
+int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_error *err)
+{
+	bool told = !err->sqlstate[0] || strstr(err->message, err->sqlstate);
+
+	return bk_cmd_fail("%s: %s: %s%s%s%s", what, name, err->message, told ? "" : " (SQLSTATE ",
+			   told ? "" : err->sqlstate, told ? "" : ")");
+}
+
 static void srv_note(void *ctx, const char *line)
 {
 	fprintf(stderr, "bakeoff: %s\n", line);
@@ -87,7 +95,8 @@ static int srv_load(struct bk_cmd_servers *servers, const char *name)
 		return bk_cmd_usage("%s", err.message);
 	servers->count++;
 	s->name = s->plugin->desc.name;
-	if (bk_options_new(&s->options, &s->plugin->desc, &err) != BK_OK)
+	if (bk_options_new(&s->options, &s->plugin->desc, &err) != BK_OK ||
+	    bk_options_drop_environment(s->options, &err) != BK_OK)
 		return bk_cmd_usage("%s", err.message);
 	for (i = 0; i + 1 < servers->count; i++) {
 		if (strcmp(servers->items[i].name, s->name) == 0)

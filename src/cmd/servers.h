@@ -53,6 +53,10 @@ void bk_cmd_servers_free(struct bk_cmd_servers *servers);
 void bk_cmd_servers_catch(void);
 int bk_cmd_servers_caught(void); /* the signal; 0: none */
 
+/* "bakeoff: WHAT: NAME: message", with the SQLSTATE where the message does not tell it; returns
+ * BK_EXIT_FAILED. */
+int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_error *err);
+
 /* "10min" of a flag; 0 when it is not given. */
 int bk_cmd_servers_time(uint64_t *out, const struct bk_cmd_args *args, const char *flag);
 

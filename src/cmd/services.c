@@ -4,8 +4,7 @@
  * The one invariant: without an id teardown ends what provision left, never what an exec or a run
  * of somebody else is using.
  */
-#include "cmd/cmd.h"
-#include "service/service.h"
+#include "cmd/servers.h"
 #include "util/buf.h"
 
 #include <bakeoff/backend_util.h>
@@ -104,13 +103,6 @@ static int services_exec(const struct bk_cmd_args *args)
 	return status;
 }
 
-static int services_failed(const char *what, const char *id, const struct bk_error *err)
-{
-	return bk_cmd_fail("%s: %s: %s%s%s%s", what, id, err->message,
-			   err->sqlstate[0] ? " (SQLSTATE " : "", err->sqlstate,
-			   err->sqlstate[0] ? ")" : "");
-}
-
 static int reset_exec(const struct bk_cmd_args *args)
 {
 	struct bk_error err = bk_error_init();
@@ -124,22 +116,22 @@ static int reset_exec(const struct bk_cmd_args *args)
 		if (st == BK_NOT_FOUND)
 			return bk_cmd_usage("reset: %s", err.message);
 		if (st != BK_OK)
-			status = services_failed("reset", id, &err);
+			status = bk_cmd_servers_failed("reset", id, &err);
 	}
 	return status;
 }
 
 /* Once more is fine: what is gone is gone. */
-static int teardown_one(const char *id)
+static int teardown_one(const char *id, bool forget)
 {
 	struct bk_error err = bk_error_init();
-	bk_status st = bk_service_teardown(id, &err);
+	bk_status st = forget ? bk_service_forget(id, &err) : bk_service_teardown(id, &err);
 
 	if (st == BK_NOT_FOUND) {
 		fprintf(stderr, "bakeoff: teardown: nothing runs as '%.60s'\n", id);
 		return BK_EXIT_OK;
 	}
-	return st == BK_OK ? BK_EXIT_OK : services_failed("teardown", id, &err);
+	return st == BK_OK ? BK_EXIT_OK : bk_cmd_servers_failed("teardown", id, &err);
 }
 
 static int teardown_all(void)
@@ -156,7 +148,7 @@ static int teardown_all(void)
 
 		if (!s->detached && s->alive)
 			continue;
-		if (teardown_one(s->id) != BK_EXIT_OK)
+		if (teardown_one(s->id, false) != BK_EXIT_OK)
 			status = BK_EXIT_FAILED;
 	}
 	bk_service_list_free(&list);
@@ -165,14 +157,17 @@ static int teardown_all(void)
 
 static int teardown_exec(const struct bk_cmd_args *args)
 {
+	bool forget = bk_cmd_flag(args, "forget") != NULL;
 	int status = BK_EXIT_OK;
 	size_t i;
 
+	if (forget && bk_cmd_operand_count(args) == 0)
+		return bk_cmd_usage("teardown: --forget which?  bakeoff teardown --forget ID");
 	bk_service_sweep();
 	if (bk_cmd_operand_count(args) == 0)
 		return teardown_all();
 	for (i = 0; i < bk_cmd_operand_count(args); i++) {
-		if (teardown_one(bk_cmd_operand(args, i)) != BK_EXIT_OK)
+		if (teardown_one(bk_cmd_operand(args, i), forget) != BK_EXIT_OK)
 			status = BK_EXIT_FAILED;
 	}
 	return status;
@@ -203,12 +198,19 @@ const struct bk_cmd bk_cmd_reset = {
 	.exec = reset_exec,
 };
 
+static const struct bk_flag teardown_flags[] = {
+	{.name = "forget",
+	 .help = "with ID: do not try to reach its server, which is gone for good"},
+	{.name = NULL},
+};
+
 const struct bk_cmd bk_cmd_teardown = {
 	.name = "teardown",
 	.operands = "[ID...]",
 	.summary = "end what provision left running",
 	.details = "Without ID: all of it. With --url provisioned databases are dropped from their "
 		   "server, if they bear bakeoff's mark. Twice is fine.\n",
+	.flags = teardown_flags,
 	.operands_max = (size_t)-1,
 	.exec = teardown_exec,
 };

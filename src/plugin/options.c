@@ -184,6 +184,73 @@ bk_status bk_options_copy(struct bk_options **out, const struct bk_options *from
 	return BK_OK;
 }
 
+/* Back to how it began, without the environment. */
+static bk_status options_restart(struct bk_options *options, size_t i, struct bk_error *err)
+{
+	const struct bk_option *entry = &options->desc->options[i];
+	const char *init = options->desc->options_init;
+	char *field = (char *)options->data + entry->offset;
+	size_t size = bk_value_size(entry->type);
+
+	if (entry->def)
+		return options_put(options, entry, entry->def, BK_FROM_DEFAULT, err);
+	if (init)
+		memcpy(field, init + entry->offset, size);
+	else
+		memset(field, 0, size);
+	free(options->texts[i]);
+	options->texts[i] = NULL;
+	options->source[i] = BK_FROM_DEFAULT;
+	return BK_OK;
+}
+
+bk_status bk_options_drop_environment(struct bk_options *options, struct bk_error *err)
+{
+	bk_status st = BK_OK;
+	size_t i;
+
+	for (i = 0; st == BK_OK && i < options->count; i++) {
+		if (options->source[i] == BK_FROM_ENV)
+			st = options_restart(options, i, err);
+	}
+	return st;
+}
+
+/* scheme://user:password@... */
+static bool options_url_has_password(const char *url)
+{
+	const char *p = strstr(url, "://"), *at, *colon;
+
+	if (!p)
+		return false;
+	p += 3;
+	at = memchr(p, '@', strcspn(p, "/?"));
+	colon = at ? memchr(p, ':', (size_t)(at - p)) : NULL;
+	return colon != NULL;
+}
+
+/* A URL given by hand says where and who: variables about another server would mix with it. */
+static bk_status options_yield_to_url(struct bk_options *options, const char *url,
+				      struct bk_error *err)
+{
+	static const char *const parts[] = {"host",     "port",     "socket", "user",
+					    "database", "password", NULL};
+	bk_status st = BK_OK;
+	size_t i, k;
+
+	for (i = 0; st == BK_OK && i < options->count; i++) {
+		const char *name = options->desc->options[i].name;
+
+		if (options->source[i] != BK_FROM_ENV)
+			continue;
+		for (k = 0; parts[k] && strcmp(parts[k], name) != 0; k++)
+			;
+		if (parts[k] && (strcmp(name, "password") != 0 || options_url_has_password(url)))
+			st = options_restart(options, i, err);
+	}
+	return st;
+}
+
 bk_status bk_options_set(struct bk_options *options, const char *name, const char *value,
 			 enum bk_option_source source, struct bk_error *err)
 {
@@ -193,6 +260,11 @@ bk_status bk_options_set(struct bk_options *options, const char *name, const cha
 
 	if (!entry)
 		return options_unknown(options, name, err);
+	if ((entry->flags & BK_OPTF_URL) && source != BK_FROM_ENV) {
+		st = options_yield_to_url(options, value, err);
+		if (st != BK_OK)
+			return st;
+	}
 	st = options_put(options, entry, value, source, &why);
 	if (st == BK_OK)
 		return BK_OK;

@@ -24,12 +24,17 @@ bk_status bk_options_copy(struct bk_options **out, const struct bk_options *from
 			  struct bk_error *err);
 
 /* Set one by name from text as a user writes it (64KiB, 250ms, yes).  INVALID with a message that
- * names the option, the value, what is allowed, the nearest name for a typo. */
+ * names the option, the value, what is allowed, the nearest name for a typo.  With a URL
+ * (BK_OPTF_URL) host, port, socket, user and database of the environment go, and password where the
+ * URL has one. */
 bk_status bk_options_set(struct bk_options *options, const char *name, const char *value,
 			 enum bk_option_source source, struct bk_error *err);
 /* "k=v" */
 bk_status bk_options_set_pair(struct bk_options *options, const char *pair,
 			      enum bk_option_source source, struct bk_error *err);
+/* Back to their defaults with all that came from the environment: of a server that bakeoff starts
+ * itself no variable knows anything. */
+bk_status bk_options_drop_environment(struct bk_options *options, struct bk_error *err);
 /* INVALID when a required one has no value. */
 bk_status bk_options_check(const struct bk_options *options, struct bk_error *err);
 

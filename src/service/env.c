@@ -93,7 +93,7 @@ bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *servi
 	const struct {
 		const char *what, *text;
 		uint32_t flags;
-	} own[] = {{"URL", url, BK_EXPAND_URL},       {"SOCKET", service->socket, 0},
+	} own[] = {{"URL", url, BK_EXPAND_URL},       {"SOCKET", "{socket}", 0},
 		   {"DATABASE", "{database}", 0},     {"USER", "{user}", 0},
 		   {"PASSWORD", "{password}", 0},     {"HOST", tcp ? "{host}" : NULL, 0},
 		   {"PORT", tcp ? "{port}" : NULL, 0}};

@@ -232,9 +232,12 @@ static json_t *fld_options(const struct bk_keeper *k, uint32_t mask)
 	const struct bk_setting *reach = k->run->service ? k->run->service->reach : NULL;
 	json_t *options = json_copy(k->run->given);
 	struct bk_error ignored = bk_error_init();
+	const struct bk_option *folder = bk_options_flagged(k->run->options, BK_OPTF_FOLDER);
 	char *text;
 	size_t i;
 
+	if (!k->run->service && folder)
+		json_object_set_new(options, folder->name, json_string(k->data));
 	for (i = 0; reach && reach[i].key; i++) {
 		if (!bk_setting_counts(reach, i, mask) ||
 		    bk_expand_new(&text, reach[i].value, &k->run->values, 0, &ignored) != BK_OK)

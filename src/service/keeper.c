@@ -434,9 +434,12 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 				   .shm_files = json_array()};
 	struct bk_keeper *k = &keeper;
 	struct bk_error err = bk_error_init();
+	char title[128];
 	uint64_t since;
 	bool orphaned;
 
+	snprintf(title, sizeof(title), "bakeoff: keeper of %s", run->id);
+	bk_proc_set_title(title);
 	setsid();
 	umask(077);
 	prctl(PR_SET_NAME, "bakeoff-keeper", 0, 0, 0);

@@ -144,6 +144,15 @@ bk_status bk_state_by_id(json_t **out, const char *id, struct bk_error *err)
 	return BK_OK;
 }
 
+bool bk_service_is_id(const char *id)
+{
+	char *folder = bk_state_folder(id);
+	bool is = folder != NULL;
+
+	free(folder);
+	return is;
+}
+
 bk_status bk_service_reach(struct bk_plugin **plugin, struct bk_options **options, const char *id,
 			   bool admin, struct bk_error *err)
 {
@@ -158,6 +167,8 @@ bk_status bk_service_reach(struct bk_plugin **plugin, struct bk_options **option
 	st = bk_plugin_load(&p, bk_state_text(state, "plugin"), err);
 	if (st == BK_OK)
 		st = bk_options_new(&o, &p->desc, err);
+	if (st == BK_OK) /* what counts was noted when it was made */
+		st = bk_options_drop_environment(o, err);
 	json_object_foreach(json_object_get(state, admin ? "admin" : "options"), name, text)
 	{
 		if (st == BK_OK)

@@ -100,7 +100,7 @@ static bk_status plc_remember(const struct plc *p, pid_t watcher, struct bk_erro
 				    json_string(p->url));
 	state = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:I, s:I, s:s, s:s, "
-		"s:s, s:s, s:{s:i, s:I}, s:o, s:o, s:{s:s}}",
+		"s:s, s:s, s:{s:i, s:I}, s:o, s:o, s:o}",
 		"layout", 1, "id", p->id, "backend", p->plugin->desc.name, "plugin",
 		p->plugin->path, "purpose", p->config->purpose, "boot", bk_proc_boot_id(boot),
 		"existing", 1, "detached", 1, "schema", p->config->schema && *p->config->schema,
@@ -109,7 +109,7 @@ static bk_status plc_remember(const struct plc *p, pid_t watcher, struct bk_erro
 		p->run, "mark", p->mark, "url", p->url ? p->url : "", "keeper", "pid", (int)watcher,
 		"start", (json_int_t)bk_proc_start(watcher), "values",
 		bk_values_to_json(&p->values), "options", options, "admin",
-		bk_options_flagged(p->options, BK_OPTF_URL)->name, p->admin_url);
+		bk_service_given(p->options));
 	if (!state)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	st = bk_state_write(p->folder, state, err);
@@ -271,6 +271,7 @@ static pid_t plc_watch(const struct plc *p)
 	struct bk_error ignored = bk_error_init();
 	struct timespec ttl = {(time_t)(p->config->ttl_ns / UINT64_C(1000000000)),
 			       (long)(p->config->ttl_ns % UINT64_C(1000000000))};
+	char title[160];
 	pid_t pid;
 	int null;
 
@@ -278,6 +279,8 @@ static pid_t plc_watch(const struct plc *p)
 	pid = fork();
 	if (pid != 0)
 		return pid;
+	snprintf(title, sizeof(title), "bakeoff: ends %s when its time is over", p->id);
+	bk_proc_set_title(title);
 	setsid();
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGINT, SIG_DFL);
@@ -318,6 +321,8 @@ bk_status bk_service_place(char **id, struct bk_service_env *env, const struct b
 	if (st == BK_OK)
 		st = bk_env_fill(env, p->service, plugin->desc.name, &p->values, p->mask, true,
 				 err);
+	if (st == BK_OK)
+		st = bk_env_put_id(env, plugin->desc.name, p->id, err);
 	if (st == BK_OK && config->ttl_ns)
 		st = plc_remember(p, plc_watch(p), err);
 	if (st == BK_OK) {

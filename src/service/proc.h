@@ -22,6 +22,10 @@ bool bk_proc_wait(int pidfd, int timeout_ms); /* true: it ended */
 /* Does the command line contain this text? */
 bool bk_proc_mentions(pid_t pid, const char *text);
 
+/* What ps shows of this process from now on; a command line that it began with may hold a URL with
+ * a password.  Nothing may point into argv any more. */
+void bk_proc_set_title(const char *title);
+
 /* Children and theirs; `roots` are counted in.  Returns how many there are. */
 size_t bk_proc_tree(pid_t *out, size_t cap, const pid_t *roots, size_t root_count);
 

@@ -64,12 +64,21 @@ static void run_note_given(void *ctx, const struct bk_option *entry, const char 
 	struct run_given *g = ctx;
 	char *text;
 
-	if (source != BK_FROM_USER)
+	if (source != BK_FROM_USER && source != BK_FROM_ENV)
 		return;
 	text = run_raw(g->options, entry, value);
 	if (text)
 		json_object_set_new(g->given, entry->name, json_string(text));
 	free(text);
+}
+
+json_t *bk_service_given(const struct bk_options *options)
+{
+	struct run_given given = {options, json_object()};
+
+	if (given.given)
+		bk_options_each(options, run_note_given, &given);
+	return given.given;
 }
 
 static uint32_t run_mask(const struct bk_service *service, const struct bk_service_config *config)
@@ -166,7 +175,6 @@ bk_status bk_run_new(struct bk_service_run **out, const struct bk_plugin *plugin
 		     struct bk_error *err)
 {
 	struct bk_service_run *run = calloc(1, sizeof(*run));
-	struct run_given given = {options, NULL};
 	bk_status st;
 
 	if (!run)
@@ -174,11 +182,14 @@ bk_status bk_run_new(struct bk_service_run **out, const struct bk_plugin *plugin
 	run->plugin = plugin;
 	run->options = options;
 	run->control = run->keeper_fd = -1;
-	run->given = given.given = json_object();
 	run->deadline_ns = bk_service_now_ns() +
 			   (config->timeout_ns ? config->timeout_ns : BK_SERVICE_TIMEOUT);
-	bk_options_each(options, run_note_given, &given);
-	st = run_copy_config(run, config, err);
+	st = bk_options_drop_environment(options, err);
+	run->given = bk_service_given(options);
+	if (st == BK_OK && !run->given)
+		st = bk_fail(err, BK_NOMEM, 0, "out of memory");
+	if (st == BK_OK)
+		st = run_copy_config(run, config, err);
 	if (st == BK_OK)
 		st = run_find_programs(run, err);
 	if (st == BK_OK)

@@ -147,11 +147,14 @@ void bk_service_list_free(struct bk_service_list *list);
  * the start of whatever starts servers. */
 size_t bk_service_sweep(void);
 
+bool bk_service_is_id(const char *id); /* something is remembered under it */
 /* The options and the plugin of what runs under an id, to open its store; NOT_FOUND with the
  * nearest id. */
 bk_status bk_service_reach(struct bk_plugin **plugin, struct bk_options **options, const char *id,
 			   bool admin, struct bk_error *err);
 bk_status bk_service_teardown(const char *id, struct bk_error *err);
+/* Of a place whose server is gone for good: only what is remembered of it goes. */
+bk_status bk_service_forget(const char *id, struct bk_error *err);
 bk_status bk_service_reset(const char *id, struct bk_error *err);
 
 /* ---- Places on a server that exists ---------------------------------------------------------- */

@@ -61,6 +61,21 @@ bk_status bk_service_teardown(const char *id, struct bk_error *err)
 	return st;
 }
 
+bk_status bk_service_forget(const char *id, struct bk_error *err)
+{
+	char *folder = bk_state_folder(id);
+	json_t *state = NULL;
+	bk_status st = bk_state_by_id(&state, id, err);
+
+	if (st == BK_OK && !json_is_true(json_object_get(state, "existing")))
+		st = bk_fail(err, BK_INVALID, 0, "%s is a server of ours: it can be torn down", id);
+	if (st == BK_OK)
+		st = bk_fs_remove_tree(folder, err);
+	json_decref(state);
+	free(folder);
+	return st;
+}
+
 static int tdn_connect(const char *folder)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
