@@ -531,22 +531,23 @@ struct bk_service {
 	const struct bk_process *processes; /* in order of start; stopped in the opposite order */
 	const struct bk_command *after;     /* once all are up */
 	const struct bk_setting *settings;
-	const struct bk_pair *options;     /* of the backend, that reach the server: option, key of
-					    * the setting that its value becomes */
-	const struct bk_setting *reach;    /* the backend's options with which store.open gets
-					    * there: {"host", "{run}", BK_WHEN_SOCKET} */
-	const struct bk_setting *env;      /* for clients, beside the BAKEOFF_* that the harness
-					    * sets.  Also used with a server that exists: then
-					    * {run} holds `files` only.  Value NULL: it is unset;
-					    * then a key that ends in * stands for all that begin
-					    * so */
-	const struct bk_setting *files;    /* written into {run}, 0600: name, content */
-	const struct bk_command *load;     /* runs a script with the store's own client; the
-					    * script is its standard input and {value} its path;
-					    * its environment is `env` */
-	const struct bk_pair *process_env; /* for servers and commands; or NULL */
-	const char *socket;                /* what clients are told; NULL: none */
-	const char *url_socket, *url_tcp;  /* what goes in is percent-encoded; NULL: none */
+	const struct bk_pair *options;  /* of the backend, that reach the server where somebody set
+					 * them (bytes as a number): option, key of
+					 * the setting that its value becomes */
+	const struct bk_setting *reach; /* the backend's options with which store.open gets
+					 * there: {"host", "{run}", BK_WHEN_SOCKET} */
+	const struct bk_setting *env;   /* for clients, beside the BAKEOFF_* that the harness
+					 * sets.  Also used with a server that exists: then
+					 * {run} holds `files` only.  Value NULL: it is unset;
+					 * then a key that ends in * stands for all that begin
+					 * so */
+	const struct bk_setting *files; /* written into {run}, 0600: name, content */
+	const struct bk_command *load;  /* runs a script with the store's own client; the
+					 * script is its standard input and {value} its path;
+					 * its environment is `env` */
+	const struct bk_pair *process_env;    /* for servers and commands; or NULL */
+	const char *socket;                   /* what clients are told; NULL: none */
+	const char *url_socket, *url_tcp;     /* what goes in is percent-encoded; NULL: none */
 	const struct bk_service *alternative; /* tried when the programs are not there; or NULL */
 };
 

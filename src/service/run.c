@@ -23,6 +23,8 @@ struct run_lookup {
 	const struct bk_options *options;
 	const char *name;
 	char *text;
+	bool given; /* only a value that somebody set */
+	const struct bk_option *entry;
 };
 
 /* bk_options_each() hides secrets; a string's value itself stands in the backend's struct. */
@@ -41,16 +43,34 @@ static void run_look(void *ctx, const struct bk_option *entry, const char *value
 {
 	struct run_lookup *look = ctx;
 
-	if (strcmp(entry->name, look->name) == 0 && !look->text)
-		look->text = run_raw(look->options, entry, value);
+	if (strcmp(entry->name, look->name) != 0 || look->text ||
+	    (look->given && source == BK_FROM_DEFAULT))
+		return;
+	look->text = run_raw(look->options, entry, value);
+	look->entry = entry;
 }
 
 char *bk_service_option_text(const struct bk_options *options, const char *name)
 {
-	struct run_lookup look = {options, name, NULL};
+	struct run_lookup look = {options, name, NULL, false, NULL};
 
 	bk_options_each(options, run_look, &look);
 	return look.text;
+}
+
+char *bk_service_setting_text(const struct bk_options *options, const char *name)
+{
+	struct run_lookup look = {options, name, NULL, true, NULL};
+	uint64_t bytes;
+	char *plain;
+
+	bk_options_each(options, run_look, &look);
+	if (!look.text || look.entry->type != BK_OPT_BYTES)
+		return look.text;
+	/* 64KiB is our way to write it; a number of bytes everybody understands. */
+	memcpy(&bytes, (const char *)bk_options_data(options) + look.entry->offset, sizeof(bytes));
+	free(look.text);
+	return asprintf(&plain, "%llu", (unsigned long long)bytes) < 0 ? NULL : plain;
 }
 
 struct run_given {

@@ -50,6 +50,8 @@ uint64_t bk_service_now_ns(void);
 
 /* An option's value as text, secrets too; NULL: none.  The caller's to free. */
 char *bk_service_option_text(const struct bk_options *options, const char *name);
+/* The same as a server reads it, bytes as a number; NULL unless somebody set it. */
+char *bk_service_setting_text(const struct bk_options *options, const char *name);
 /* Name -> text of what the user or the environment set, secrets too. */
 json_t *bk_service_given(const struct bk_options *options);
 

@@ -76,7 +76,7 @@ static bk_status srv_argv(char ***out, struct bk_keeper *k, const struct bk_proc
 					     s[i].value, err);
 	}
 	for (o = service->options; st == BK_OK && p->setting_argv && o && o->key; o++) {
-		char *value = bk_service_option_text(k->run->options, o->key);
+		char *value = bk_service_setting_text(k->run->options, o->key);
 
 		if (value)
 			st = srv_put_setting(k, &argv, &count, p->setting_argv, o->value, value,
