@@ -8,6 +8,8 @@
  */
 #include "pg.h"
 
+#define BULK_SHORT_LIST 16
+
 enum { BULK_IDS, BULK_PATHS, BULK_DOCS, BULK_PARENTS, BULK_A, BULK_B };
 
 /* ---- CREATE ---------------------------------------------------------------------------------- */
@@ -79,22 +81,51 @@ static void bulk_send_nodes(struct bk_session *s, const struct bk_node *nodes, s
 	pg_send(&s->wire, PG_BULK_NODES, &p, pg_take_nothing, item);
 }
 
+/* A link that stands earlier in the same node's list; long lists by the map. */
+static bool bulk_is_repeated(struct pg_map *seen, const struct bk_node *node, size_t k)
+{
+	const struct bk_link *l = node->links;
+	size_t i, first = k;
+
+	if (node->link_count > BULK_SHORT_LIST) {
+		first = pg_map_get(seen, l[k].target);
+		if (first == PG_MAP_NONE)
+			pg_map_add(seen, l[k].target, (uint32_t)k);
+		if (first == PG_MAP_NONE)
+			return false;
+	}
+	for (i = node->link_count > BULK_SHORT_LIST ? first : 0; i < k; i++) {
+		if (bk_slice_eq(l[i].target, l[k].target) && bk_slice_eq(l[i].rel, l[k].rel))
+			return true;
+	}
+	return false;
+}
+
+/* New nodes have no links yet, so what is sent without repetition cannot be in the way. */
 static void bulk_send_links(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			    uint64_t item)
 {
 	struct pg_buffer *a = s->arrays;
+	struct pg_map seen = {0};
 	size_t i, k, count = 0;
 	struct pg_params p;
 
 	for (k = 0; k < 3; k++)
 		pg_array_begin(&a[k]);
 	for (i = 0; i < n; i++) {
-		for (k = 0; k < nodes[i].link_count; k++, count++) {
+		if (nodes[i].link_count > BULK_SHORT_LIST)
+			pg_map_reset(&seen, nodes[i].link_count);
+		for (k = 0; k < nodes[i].link_count; k++) {
+			if (bulk_is_repeated(&seen, &nodes[i], k))
+				continue;
 			pg_array_add(&a[0], nodes[i].id);
 			pg_array_add(&a[1], nodes[i].links[k].rel);
 			pg_array_add(&a[2], nodes[i].links[k].target);
+			count++;
 		}
 	}
+	a[0].failed = a[0].failed || seen.failed;
+	pg_map_free(&seen);
 	if (count == 0)
 		return;
 	pg_params_init(&p);

@@ -152,7 +152,7 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 		      " AS u (id, path, doc, parent)"),
 	S(PG_BULK_LINKS, "INSERT INTO link (source, rel, target) SELECT source, rel, target"
 			 " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])"
-			 " AS u (source, rel, target) ON CONFLICT DO NOTHING"),
+			 " AS u (source, rel, target)"),
 	/* The first of a batch that is in the way of what is stored: its place, and whether it is
 	 * the parent that is missing. $1 ids, $2 paths, $3 parents (NULL where not to be looked up)
 	 */
