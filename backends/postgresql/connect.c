@@ -29,7 +29,7 @@ static void con_add(struct con_pairs *p, const char *key, const char *value)
 	p->keys[p->n] = p->values[p->n] = NULL;
 }
 
-static void con_fill(struct con_pairs *p, const struct pg_options *o, const char *database)
+static void con_fill(struct con_pairs *p, const struct pg_options *o)
 {
 	p->n = 0;
 	p->keys[0] = p->values[0] = NULL;
@@ -46,9 +46,8 @@ static void con_fill(struct con_pairs *p, const struct pg_options *o, const char
 	con_add(p, "sslmode", o->sslmode);
 	con_add(p, "client_encoding", "UTF8");
 	con_add(p, "fallback_application_name", "bakeoff");
-	if (database || o->database || !o->url)
-		con_add(p, "dbname",
-			database ? database : (o->database ? o->database : "postgres"));
+	if (o->database || !o->url)
+		con_add(p, "dbname", o->database ? o->database : "postgres");
 }
 
 /* libpq's own complaint about a URL quotes it, password and all: only its kind is told. */
@@ -105,17 +104,15 @@ static bk_status con_wait(PGconn *conn, const struct bk_store *store, uint64_t t
 	return BK_OK;
 }
 
-static bk_status con_open(struct pg_wire *w, const struct bk_store *store, const char *database,
-			  struct bk_error *err)
+static bk_status con_open(struct pg_wire *w, const struct bk_store *store, struct bk_error *err)
 {
 	const struct pg_options *o = store->options;
 	struct con_pairs pairs;
-	uint64_t timeout_ns = o->connect_timeout_us * 1000;
 	bk_status status = con_check_url(o, err);
 
 	if (status < 0)
 		return status;
-	con_fill(&pairs, o, database);
+	con_fill(&pairs, o);
 	w->conn = PQconnectStartParams(pairs.keys, pairs.values, 1);
 	if (!w->conn)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
@@ -123,9 +120,7 @@ static bk_status con_open(struct pg_wire *w, const struct bk_store *store, const
 		return pg_error_connect(err, w->conn, o);
 	PQsetNoticeReceiver(w->conn, con_no_notice, NULL);
 	PQsetErrorVerbosity(w->conn, PQERRORS_VERBOSE); /* the only way to a refusal's SQLSTATE */
-	if (w->timeout_ns && w->timeout_ns < timeout_ns)
-		timeout_ns = w->timeout_ns;
-	status = con_wait(w->conn, store, timeout_ns, err);
+	status = con_wait(w->conn, store, o->connect_timeout_us * 1000, err);
 	if (status < 0)
 		return status;
 	PQsetErrorVerbosity(w->conn, PQERRORS_DEFAULT);
@@ -149,8 +144,8 @@ static const char con_setup[] =
 	" set_config('enable_bitmapscan', 'off', false),"
 	" set_config('plan_cache_mode', 'force_generic_plan', false),"
 	" set_config('cursor_tuple_fraction', '1', false),"
-	" set_config('statement_timeout', $2, false),"
-	" set_config('synchronous_commit', CASE WHEN $3 = 0 THEN 'off'"
+	" set_config('statement_timeout', '0', false),"
+	" set_config('synchronous_commit', CASE WHEN $2 = 0 THEN 'off'"
 	"   WHEN current_setting('synchronous_commit') = 'off' THEN 'on'"
 	"   ELSE current_setting('synchronous_commit') END, false),"
 	" current_setting('fsync'), current_setting('full_page_writes'),"
@@ -166,18 +161,17 @@ bk_status pg_connect(struct pg_wire *w, const struct bk_store *store, uint32_t d
 		     struct pg_in_force *f, struct bk_error *err)
 {
 	struct pg_params p;
-	char ms[32];
-	bk_status status = con_open(w, store, NULL, err);
+	bk_status status = con_open(w, store, err);
 
 	if (status < 0)
 		return status;
-	snprintf(ms, sizeof(ms), "%llu", (unsigned long long)((w->timeout_ns + 999999) / 1000000));
 	pg_params_init(&p);
 	pg_params_text(&p, store->schema);
-	pg_params_text(&p, ms);
 	pg_params_int(&p, durability);
+	w->timeout_ns = store->options->connect_timeout_us * 1000;
 	pg_wire_start(w);
 	status = pg_wire_ask_sql(w, con_setup, &p, "cannot set up the session", err);
+	w->timeout_ns = 0;
 	if (status < 0)
 		return status;
 	con_keep(f->fsync, sizeof(f->fsync), w->result, CON_FIRST_READ);
@@ -187,12 +181,6 @@ bk_status pg_connect(struct pg_wire *w, const struct bk_store *store, uint32_t d
 	con_keep(f->isolation, sizeof(f->isolation), w->result, CON_FIRST_READ + 3);
 	f->version = PQserverVersion(w->conn);
 	return BK_OK;
-}
-
-bk_status pg_connect_to(struct pg_wire *w, const struct bk_store *store, const char *database,
-			struct bk_error *err)
-{
-	return con_open(w, store, database, err);
 }
 
 uint32_t pg_durability_of(const struct pg_in_force *f)

@@ -136,9 +136,6 @@ struct pg_in_force {
 /* Connect, enter pipeline mode, set what the backend relies on, read back what is in force. */
 bk_status pg_connect(struct pg_wire *w, const struct bk_store *store, uint32_t durability,
 		     struct pg_in_force *in_force, struct bk_error *err);
-/* The same server, another database; for places. */
-bk_status pg_connect_to(struct pg_wire *w, const struct bk_store *store, const char *database,
-			struct bk_error *err);
 uint32_t pg_durability_of(const struct pg_in_force *f);
 
 /* ---- store.c, schema.c, inspect.c ------------------------------------------------ */

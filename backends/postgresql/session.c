@@ -61,6 +61,22 @@ static bk_status ses_check_made(struct bk_session *s, struct bk_error *err)
 	return BK_OK;
 }
 
+/* Last, so that opening itself has the time that connecting has. */
+static bk_status ses_set_timeout(struct bk_session *s, uint64_t timeout_ns, struct bk_error *err)
+{
+	struct pg_params p;
+	char ms[32];
+	bk_status status;
+
+	snprintf(ms, sizeof(ms), "%llu", (unsigned long long)((timeout_ns + 999999) / 1000000));
+	pg_params_init(&p);
+	pg_params_text(&p, ms);
+	status = pg_wire_ask_sql(&s->wire, "SELECT set_config('statement_timeout', $1, false)", &p,
+				 "session", err);
+	s->wire.timeout_ns = timeout_ns;
+	return status;
+}
+
 /* The server shares a session's statistics once in a second at most, unless it is told to. */
 static void ses_flush_statistics(struct bk_session *s)
 {
@@ -118,12 +134,13 @@ static bk_status ses_open(struct bk_session **out, struct bk_store *store,
 	s->store = store;
 	s->cursor.session = s->writer.session = s->reader.session = s;
 	pg_wire_init(&s->wire, store->host, s);
-	s->wire.timeout_ns = config->timeout_ns;
 	status = pg_connect(&s->wire, store, config->durability, &s->in_force, err);
 	if (status == BK_OK)
 		status = ses_check_durability(&s->in_force, config->durability, err);
 	if (status == BK_OK)
 		status = ses_check_made(s, err);
+	if (status == BK_OK && config->timeout_ns)
+		status = ses_set_timeout(s, config->timeout_ns, err);
 	if (status == BK_OK && store->options->layout == PG_DOCUMENT)
 		status = pg_doc_unit_new(&s->unit, store->host, err);
 	if (status < 0) {

@@ -269,7 +269,9 @@ struct bk_session_ops {
 	void (*close)(struct bk_session *session);  /* [worker] */
 	void (*cancel)(struct bk_session *session); /* [any], BK_F_CANCEL */
 	/* Cumulative since open: requests, retries, reconnects, bytes.sent,
-	 * bytes.received.  The harness takes differences.  [worker] */
+	 * bytes.received.  The harness takes differences.  Where the store's own counters
+	 * (inspect) learn of a session's work late, they have learnt it after this, and after
+	 * close().  [worker] */
 	void (*counters)(struct bk_session *session, const struct bk_sink *sink);
 };
 

@@ -29,6 +29,8 @@ static uint64_t server_syncs(struct bk_box *b)
 	struct bk_record record;
 
 	bk_record_init(&record, &b->arena);
+	b->ops->session.counters(b->s, &record.sink); /* hands over what it has not told yet */
+	bk_record_init(&record, &b->arena);
 	WANT(b->t, BK_OK,
 	     b->l->tables.store.inspect(b->l->store, BK_INSPECT_COUNTERS, &record.sink, E));
 	said = bk_record_find(&record, COUNTER);

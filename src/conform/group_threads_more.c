@@ -256,7 +256,7 @@ static void cancel(struct bk_test *t)
 	}
 	atomic_store(&target.done, true);
 	pthread_join(thread, NULL);
-	bk_fill(bk_test_join(t, b->l, BK_DURABLE_NONE), "n");
+	bk_fill(bk_test_join(t, b->l, BK_DURABLE_NONE), "after");
 }
 
 /* One nanosecond is no time at all: a call may be quicker than its clock, but not say anything
