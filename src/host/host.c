@@ -133,27 +133,35 @@ static int drop_file(const char *path, const struct stat *sb, int type, struct F
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd >= 0) {
-		fdatasync(fd); /* dirty pages cannot be dropped */
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 		close(fd);
 	}
 	return 0;
 }
 
+static bool drop_all(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	bool dropped = fd >= 0 && write(fd, "3\n", 2) == 2;
+
+	if (fd >= 0)
+		close(fd);
+	return dropped;
+}
+
 const char *bk_host_drop_pages(const char *folder)
 {
-	int fd;
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (folder)
-		nftw(folder, drop_file, 16, FTW_PHYS | FTW_MOUNT);
-	sync();
-	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	/* dirty pages cannot be dropped; one call for the file system, since each flushes the disk
+	 */
 	if (fd >= 0) {
-		bool dropped = write(fd, "3\n", 2) == 2;
-
+		syncfs(fd);
 		close(fd);
-		if (dropped)
-			return "page cache dropped";
 	}
-	return folder ? "page cache of the data dropped" : "page cache kept (not permitted)";
+	if (drop_all())
+		return "page cache dropped";
+	return nftw(folder, drop_file, 16, FTW_PHYS | FTW_MOUNT) == 0
+		       ? "page cache of the data dropped"
+		       : "page cache kept";
 }

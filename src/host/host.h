@@ -30,8 +30,8 @@ void bk_host_mount(struct bk_mount *out, const char *path);
 /* Bytes free for us on the file system of `path`; UINT64_MAX when not known. */
 uint64_t bk_host_disk_free(const char *path);
 
-/* Write back and drop cached pages of the files beneath `folder`.  Returns what was reached, in
- * words: "page cache dropped", "page cache of the data dropped", ... */
+/* Write back the file system of `folder` and drop its pages from the cache: all of them where that
+ * is permitted, else those of the files beneath `folder`.  Returns what was reached, in words. */
 const char *bk_host_drop_pages(const char *folder);
 
 #endif

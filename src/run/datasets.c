@@ -82,6 +82,32 @@ static void close_dataset(struct bk_run_state *s, struct bk_dataset *d, bool kee
 			       err.message);
 }
 
+void bk_datasets_lapse(struct bk_run_state *s, size_t variant)
+{
+	struct bk_error ignored = bk_error_init();
+	size_t i;
+
+	for (i = 0; i < s->dataset_count; i++) {
+		struct bk_dataset *d = &s->datasets[i];
+
+		if (d->variant != variant || !d->open)
+			continue;
+		bk_variant_stores_close(&d->repo, true, &ignored);
+		d->open = false;
+		d->stale = d->loaded;
+	}
+}
+
+bk_status bk_dataset_reopen(struct bk_run_state *s, struct bk_dataset *d, struct bk_error *err)
+{
+	bk_status st = bk_variant_stores_open(&d->repo, &s->stores[d->variant], d->space,
+					      s->m->durability, s->m->guard_time_ns, err);
+
+	d->open = st >= 0;
+	d->stale = st < 0;
+	return st;
+}
+
 /* Waits until the stores are quiet. */
 static bk_status settle(const struct bk_repo *repo, struct bk_error *err)
 {
@@ -160,6 +186,7 @@ static bk_status open_and_load(struct bk_run_state *s, struct bk_dataset *d,
 	if (st < 0)
 		d->error = why;
 	st = record(s, d, round, seconds, err);
+	s->results_failed = st < 0;
 	if (d->failed)
 		close_dataset(s, d, false);
 	return st;
@@ -173,7 +200,11 @@ bk_status bk_dataset_ready(struct bk_dataset **out, struct bk_run_state *s, size
 	*out = d;
 	if (d->fresh && d->open)
 		close_dataset(s, d, false);
-	if (d->loaded || (d->failed && !d->fresh))
+	if (d->loaded && !d->stale)
+		return BK_OK;
+	if (d->stale && !d->fresh)
+		return bk_dataset_reopen(s, d, err);
+	if (d->failed && !d->fresh)
 		return BK_OK;
 	return open_and_load(s, d, &s->m->cases[s->m->cells[cell].kase], round, err);
 }

@@ -190,6 +190,8 @@ static void finish(struct bk_run_state *s, bk_status st)
 	size_t i;
 
 	bk_datasets_close(s);
+	for (i = 0; s->stores && i < s->m->variant_count; i++)
+		bk_variant_stores_stop(&s->stores[i]);
 	if (s->config->keep && s->folder)
 		snprintf(s->summary->data, sizeof(s->summary->data), "%s", s->folder);
 	else
@@ -210,6 +212,12 @@ static void finish(struct bk_run_state *s, bk_status st)
 	free(s->folder);
 }
 
+static void note(void *ctx, const char *line)
+{
+	bk_run_message(ctx, "%s", line);
+}
+
+/* Whatever forks comes before there is any thread: the servers' keepers, the ping-pong. */
 bk_status bk_run(struct bk_run_summary *out, const struct bk_run_config *config,
 		 struct bk_error *err)
 {
@@ -225,7 +233,10 @@ bk_status bk_run(struct bk_run_summary *out, const struct bk_run_config *config,
 	if (st >= 0)
 		st = bk_datasets_plan(&s, err);
 	if (st >= 0)
-		st = begin(&s, err); /* forks: before there is any thread */
+		bk_variant_stores_serve(s.stores, s.m->variant_count, s.folder, s.m->durability,
+					s.m, config->interrupted, note, &s);
+	if (st >= 0)
+		st = begin(&s, err);
 	if (st >= 0)
 		st = bk_monitor_start(&s.monitor, config, err);
 	if (st >= 0)

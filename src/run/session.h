@@ -16,9 +16,10 @@ struct bk_dataset {
 	char space[25];
 	struct bk_repo repo; /* open while `open` */
 	bool open, loaded, failed;
-	bool fresh;                /* loaded anew for each trial: with load=single or fresh: true */
-	struct bk_error error;     /* why it failed */
-	uint32_t uses_left;        /* trials that still need it */
+	bool stale;            /* the server behind it is another process now: to be opened again */
+	bool fresh;            /* loaded anew for each trial: with load=single or fresh: true */
+	struct bk_error error; /* why it failed */
+	uint32_t uses_left;    /* trials that still need it */
 	struct bk_outcome outcome; /* of loading: the rate with load=single */
 };
 
@@ -52,6 +53,7 @@ struct bk_run_state {
 	char *folder; /* of this run's data */
 	int64_t run;
 	uint32_t position;
+	bool results_failed;           /* the results file cannot be written: the run ends */
 	const struct bk_repo *chilled; /* what the trial under way may make cold */
 	struct bk_run_summary *summary;
 };
@@ -65,10 +67,14 @@ void bk_monitor_phase(struct bk_monitor *monitor, const char *phase, uint64_t gu
 
 /* datasets.c */
 bk_status bk_datasets_plan(struct bk_run_state *s, struct bk_error *err);
-/* Open and loaded, or failed with its cause.  A negative status only when the run must end. */
+/* Open and loaded, or `failed` with its cause.  Negative: interrupted, not to be opened again, or
+ * the results file cannot be written (then results_failed is set). */
 bk_status bk_dataset_ready(struct bk_dataset **out, struct bk_run_state *s, size_t cell,
 			   uint32_t round, struct bk_error *err);
 void bk_dataset_used(struct bk_run_state *s, size_t cell);
+/* Closes what is open of a variant and keeps the data; opened again at the next use. */
+void bk_datasets_lapse(struct bk_run_state *s, size_t variant);
+bk_status bk_dataset_reopen(struct bk_run_state *s, struct bk_dataset *d, struct bk_error *err);
 void bk_datasets_close(struct bk_run_state *s);
 
 /* trial.c: one cell in one round, recorded.  A negative status only when the run must end. */

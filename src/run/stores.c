@@ -108,6 +108,7 @@ bk_status bk_variant_stores_init(struct bk_variant_stores *out, const struct bk_
 
 static void free_half(struct bk_store_half *half)
 {
+	bk_service_stop(half->server);
 	bk_options_free(half->options);
 	bk_plugin_free(half->plugin);
 	free(half->folder);
@@ -157,8 +158,13 @@ bk_status bk_variant_stores_place(struct bk_variant_stores *stores, const char *
 static bk_status open_half(struct bk_layered **out, const struct bk_store_half *half,
 			   const char *space, uint32_t durability, struct bk_error *err)
 {
-	bk_status st = bk_open(out, half->plugin, half->options, space, NULL, durability, 0, err);
+	bk_status st;
 
+	if (half->server_error.status < 0) {
+		*err = half->server_error;
+		return err->status;
+	}
+	st = bk_open(out, half->plugin, half->options, space, NULL, durability, 0, err);
 	if (st < 0)
 		return st;
 	st = (*out)->tables.store.make((*out)->store, err);

@@ -34,15 +34,40 @@ static bk_status chill_store(const struct bk_layered *store, const char **word,
 	return st;
 }
 
+static struct bk_dataset *chilled_dataset(struct bk_run_state *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->dataset_count; i++) {
+		if (&s->datasets[i].repo == s->chilled)
+			return &s->datasets[i];
+	}
+	return NULL;
+}
+
+/* A private server is stopped and started: nothing of it stays warm but the page cache, which goes
+ * next. */
 static bk_status chill(void *host, char *reached, size_t size, struct bk_error *err)
 {
-	const struct bk_run_state *s = host;
-	const char *engine;
-	bk_status st = chill_store(s->chilled->nodes, &engine, err);
+	struct bk_run_state *s = host;
+	struct bk_dataset *d = chilled_dataset(s);
+	const char *engine = "engine caches kept";
+	bool restarted = false;
+	bk_status st = BK_OK;
 
-	if (st >= 0)
-		snprintf(reached, size, "%s, %s", engine, bk_host_drop_pages(s->folder));
-	return st;
+	if (d && (s->stores[d->variant].nodes.server || s->stores[d->variant].binaries.server)) {
+		size_t variant = d->variant;
+
+		bk_datasets_lapse(s, variant);
+		st = bk_variant_stores_restart(&restarted, &s->stores[variant], err);
+		engine = "server restarted";
+	} else {
+		st = chill_store(s->chilled->nodes, &engine, err);
+	}
+	if (st < 0)
+		return st;
+	snprintf(reached, size, "%s, %s", engine, bk_host_drop_pages(s->folder));
+	return restarted ? bk_dataset_reopen(s, d, err) : BK_OK;
 }
 
 struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
@@ -339,17 +364,26 @@ static void begin_display(struct bk_run_state *s, size_t cell, uint32_t round)
 
 static bk_status execute(struct bk_run_state *s, size_t cell, uint32_t round,
 			 struct bk_outcome *out, struct bk_repo *writing, struct bk_dataset **d,
-			 struct bk_error *why, struct bk_error *err)
+			 struct bk_error *why)
 {
+	size_t variant = s->m->cells[cell].variant;
+	bool restarted;
 	bk_status st = admit(s, cell, why);
 
+	if (st >= 0)
+		st = bk_variant_stores_revive(&restarted, &s->stores[variant], why);
 	if (st < 0)
 		return st;
+	if (restarted) {
+		bk_run_message(s, "the server of %s had died and was started again",
+			       s->m->variants[variant].name);
+		bk_datasets_lapse(s, variant);
+	}
 	if (s->dataset_of[cell] == SIZE_MAX)
 		return run_writing(s, cell, round, out, writing, why);
-	st = bk_dataset_ready(d, s, cell, round, err);
-	if (st < 0) { /* interrupted, or the results file cannot be written */
-		*why = *err;
+	st = bk_dataset_ready(d, s, cell, round, why);
+	if (st < 0) { /* opening it again failed, or it was interrupted */
+		*d = NULL;
 		return st;
 	}
 	if ((*d)->failed) {
@@ -364,7 +398,7 @@ bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, stru
 	struct bk_repo writing = {0};
 	struct bk_dataset *d = NULL;
 	struct bk_outcome out;
-	struct bk_error why = bk_error_init(), fatal = bk_error_init(), cleaning = bk_error_init();
+	struct bk_error why = bk_error_init(), cleaning = bk_error_init();
 	struct verdict v;
 	struct timespec now;
 	uint64_t start = bk_clock_ns();
@@ -375,13 +409,11 @@ bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, stru
 	begin_display(s, cell, round);
 	clock_gettime(CLOCK_REALTIME, &now);
 	v.started_unix = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-	outcome = execute(s, cell, round, &out, &writing, &d, &why, &fatal);
+	outcome = execute(s, cell, round, &out, &writing, &d, &why);
 	v.seconds = (double)(bk_clock_ns() - start) / 1e9;
 	st = BK_OK;
-	if (fatal.status < 0) {
-		*err = fatal;
-		st = fatal.status;
-	} else if (outcome == BK_CANCELLED && s->monitor.stop == BK_STOP_INTERRUPT) {
+	if (s->results_failed ||
+	    (outcome == BK_CANCELLED && s->monitor.stop == BK_STOP_INTERRUPT)) {
 		*err = why;
 		st = outcome;
 	} else {

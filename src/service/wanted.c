@@ -3,9 +3,13 @@
  */
 #include "service/service.h"
 
-static bool is_set(const struct bk_options *options, const char *name)
+#include <string.h>
+
+/* Options that say where, not who: a user name from the environment reaches no server. */
+static bool says_where(const struct bk_setting *reach)
 {
-	return name && bk_options_is_set(options, name);
+	return reach->value && (strstr(reach->value, "{run}") || strstr(reach->value, "{host}") ||
+				strstr(reach->value, "{port}"));
 }
 
 bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *options)
@@ -14,10 +18,10 @@ bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *
 	const struct bk_option *url = bk_options_flagged(options, BK_OPTF_URL);
 	const struct bk_setting *reach;
 
-	if (!service || (url && is_set(options, url->name)))
+	if (!service || (url && bk_options_is_set(options, url->name)))
 		return false;
 	for (reach = service->reach; reach && reach->key; reach++) {
-		if (is_set(options, reach->key))
+		if (says_where(reach) && bk_options_is_set(options, reach->key))
 			return false;
 	}
 	return true;
