@@ -1,382 +1,447 @@
 /*
- * bench_leveldb.c - what the leveldb backend costs over LevelDB itself: the same entries written in
- * the same batches, and the same keys read from the same files, by a bare loop on LevelDB's C
- * interface.
+ * bench_leveldb.c - get and put through the `leveldb` backend, against a loop on LevelDB's C API
+ * that writes the same keys and values in the same batches, and reads the same keys.
  *
- * The bare loop has its entries ready in memory: they are read back from a store that the backend
- * has loaded, so they are the same bytes by construction.  It checks nothing, encodes nothing.
+ * What the backend writes and reads is not written down here a second time: leveldb_write() and
+ * leveldb_get() of this program come before the library's, and in a first, untimed pass they note
+ * what they are called with.  The bare loop replays that.  Both databases have LevelDB's own
+ * defaults, which are the backend's.
+ *
+ * The ratio is bare time / backend time; both sides take turns of 1000 nodes, the median counts.
  */
 #include "bench.h"
 
-#include "layer/open.h"
+#include "layer/layer.h"
 #include "util/rng.h"
 
 #include <bakeoff/backend_util.h>
 
+#include <dlfcn.h>
 #include <leveldb/c.h>
 #include <stdlib.h>
 
-#define NODES     40000
-#define ID_BYTES  17
-#define DOC_BYTES 300
-#define PER_NODE  5 /* entry, path, place among the children, link, and the link's other end */
-#define PAIRS     7
-#define READS     40000
+#define NODES 60000
+#define TURN  1000
+#define TURNS (NODES / TURN)
+#define DOC   500 /* bytes */
+
+/* ---- Noting calls ------------------------------------------------------------ */
+
+struct piece {
+	size_t at, len; /* into the tape's bytes */
+};
 
 struct entry {
-	struct bk_slice key, value;
+	struct piece key, value;
+	bool removes;
 };
 
-struct data {
-	char ids[NODES][ID_BYTES + 1], paths[NODES][64];
-	char docs[NODES][DOC_BYTES];
-	struct bk_link links[NODES];
-	struct bk_node nodes[NODES];
-	struct entry entries[NODES * PER_NODE];
-	uint32_t order[READS];
+struct tape {
+	bool on;
+	char *bytes;
+	size_t len, cap;
+	struct entry *entries;
+	size_t entry_count, entry_cap;
+	size_t *ends; /* of each batch, in entries */
+	size_t batch_count, batch_cap;
 };
 
-static struct data *d;
+/* The one place where the calls that are noted and the program meet. */
+static struct tape tape;
 
-static const struct bk_node root = {.id = {"root", 4}, .path = {"/root", 5}};
+static void *room(void *list, size_t *cap, size_t need, size_t size)
+{
+	if (need <= *cap)
+		return list;
+	*cap = need * 2 + 1024;
+	list = realloc(list, *cap * size);
+	if (!list)
+		bench_die("out of memory");
+	return list;
+}
 
-static void make_data(void)
+static struct piece note(const char *data, size_t len)
+{
+	struct piece p = {tape.len, len};
+
+	tape.bytes = room(tape.bytes, &tape.cap, tape.len + len, 1);
+	memcpy(tape.bytes + tape.len, data, len);
+	tape.len += len;
+	return p;
+}
+
+static void note_entry(const char *key, size_t key_len, const char *value, size_t value_len,
+		       bool removes)
+{
+	struct entry *e;
+
+	tape.entries = room(tape.entries, &tape.entry_cap, tape.entry_count + 1, sizeof(*e));
+	e = &tape.entries[tape.entry_count++];
+	e->key = note(key, key_len);
+	e->value = note(value, value_len);
+	e->removes = removes;
+}
+
+static void note_put(void *ctx, const char *key, size_t key_len, const char *value,
+		     size_t value_len)
+{
+	note_entry(key, key_len, value, value_len, false);
+}
+
+static void note_delete(void *ctx, const char *key, size_t key_len)
+{
+	note_entry(key, key_len, "", 0, true);
+}
+
+static void note_end(void)
+{
+	tape.ends = room(tape.ends, &tape.batch_cap, tape.batch_count + 1, sizeof(*tape.ends));
+	tape.ends[tape.batch_count++] = tape.entry_count;
+}
+
+static void tape_start(void)
+{
+	tape.len = tape.entry_count = tape.batch_count = 0;
+	tape.on = true;
+}
+
+typedef void write_fn(leveldb_t *, const leveldb_writeoptions_t *, leveldb_writebatch_t *, char **);
+typedef char *get_fn(leveldb_t *, const leveldb_readoptions_t *, const char *, size_t, size_t *,
+		     char **);
+
+static struct {
+	write_fn *write;
+	get_fn *get;
+} real;
+
+static void real_find(void)
+{
+	void *write = dlsym(RTLD_NEXT, "leveldb_write"), *get = dlsym(RTLD_NEXT, "leveldb_get");
+
+	if (!write || !get)
+		bench_die("the LevelDB library lacks leveldb_write or leveldb_get");
+	memcpy(&real.write, &write, sizeof(write));
+	memcpy(&real.get, &get, sizeof(get));
+}
+
+void leveldb_write(leveldb_t *db, const leveldb_writeoptions_t *wo, leveldb_writebatch_t *batch,
+		   char **err)
+{
+	if (tape.on) {
+		leveldb_writebatch_iterate(batch, NULL, note_put, note_delete);
+		note_end();
+	}
+	real.write(db, wo, batch, err);
+}
+
+char *leveldb_get(leveldb_t *db, const leveldb_readoptions_t *ro, const char *key, size_t key_len,
+		  size_t *len, char **err)
+{
+	if (tape.on)
+		note_entry(key, key_len, "", 0, false);
+	return real.get(db, ro, key, key_len, len, err);
+}
+
+/* ---- Nodes --------------------------------------------------------------------- */
+
+struct nodes {
+	struct bk_node list[TURN];
+	struct bk_link links[TURN];
+	char ids[TURN][48], paths[TURN][80], docs[TURN][DOC], targets[TURN][48];
+};
+
+/* Ids in no order, as random identifiers are. */
+static void id_of(char out[48], unsigned number)
+{
+	uint64_t x = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	snprintf(out, 48, "%016llx-%08x", (unsigned long long)(x ^ x >> 31), number);
+}
+
+static void nodes_make(struct nodes *n, unsigned first)
 {
 	struct bk_rng rng;
-	size_t i;
+	unsigned i;
 
-	if (d)
-		return;
-	d = calloc(1, sizeof(*d));
-	if (!d)
-		bench_die("out of memory");
-	bk_rng_init(&rng, 7);
-	for (i = 0; i < NODES; i++) {
-		struct bk_node *n = &d->nodes[i];
-
-		unsigned long long number = bk_rng_u64(&rng);
-
-		snprintf(d->ids[i], sizeof(d->ids[i]), "n%016llx", number);
-		snprintf(d->paths[i], sizeof(d->paths[i]), "/rest/members/n%016llx", number);
-		bk_rng_fill(&rng, d->docs[i], DOC_BYTES);
-		n->id = bk_slice_of(d->ids[i], ID_BYTES);
-		n->parent = root.id;
-		n->path = bk_slice_str(d->paths[i]);
-		n->doc = bk_slice_of(d->docs[i], DOC_BYTES);
-		n->links = &d->links[i];
-		n->link_count = 1;
+	bk_rng_init(&rng, first);
+	for (i = 0; i < TURN; i++) {
+		id_of(n->ids[i], first + i);
+		id_of(n->targets[i], (first + i) / 2);
+		snprintf(n->paths[i], sizeof(n->paths[i]), "/rest/collection/%s", n->ids[i]);
+		bk_rng_fill(&rng, n->docs[i], DOC);
+		n->links[i].rel = bk_slice_str("memberOf");
+		n->links[i].target = bk_slice_str(n->targets[i]);
+		n->list[i].id = bk_slice_str(n->ids[i]);
+		n->list[i].parent = bk_slice_str(first + i ? "root" : "");
+		n->list[i].path = bk_slice_str(n->paths[i]);
+		n->list[i].doc = bk_slice_of(n->docs[i], DOC);
+		n->list[i].links = &n->links[i];
+		n->list[i].link_count = 1;
+		n->list[i].version = 0;
 	}
-	for (i = 0; i < NODES; i++) {
-		d->links[i].rel = bk_slice_str("proxyFor");
-		d->links[i].target = d->nodes[bk_rng_below(&rng, NODES)].id;
-	}
-	for (i = 0; i < READS; i++)
-		d->order[i] = (uint32_t)bk_rng_below(&rng, NODES);
+	if (first == 0)
+		n->list[0].id = bk_slice_str("root");
 }
 
-/* ---- LevelDB itself ------------------------------------------------------------------ */
+/* ---- Through the backend ---------------------------------------------------------- */
+
+static double put_turn(const struct bk_tables *t, struct bk_session *s, const struct nodes *n,
+		       bool many)
+{
+	struct bk_error err = bk_error_init();
+	double start = bench_now_ns();
+	int i;
+
+	if (many) {
+		bench_check(t->node.put_many(s, n->list, TURN, BK_PUT_CREATE, &err), "put_many",
+			    &err);
+		return bench_now_ns() - start;
+	}
+	for (i = 0; i < TURN; i++)
+		bench_check(t->node.put(s, &n->list[i], BK_PUT_CREATE, &err), "put", &err);
+	return bench_now_ns() - start;
+}
+
+static double get_turn(const struct bk_tables *t, struct bk_session *s, const struct bk_slice *ids)
+{
+	struct bk_error err = bk_error_init();
+	double start = bench_now_ns();
+	struct bk_node node;
+	int i;
+
+	for (i = 0; i < TURN; i++)
+		bench_check(t->node.get(&node, s, ids[i],
+					BK_WANT_PATH | BK_WANT_DOC | BK_WANT_LINKS, &err),
+			    "get", &err);
+	return bench_now_ns() - start;
+}
+
+/* ---- The bare loop ------------------------------------------------------------------ */
 
 struct bare {
+	char folder[4096];
 	leveldb_t *db;
 	leveldb_options_t *options;
-	leveldb_readoptions_t *ro;
 	leveldb_writeoptions_t *wo;
+	leveldb_readoptions_t *ro;
+	leveldb_writebatch_t *batch;
 };
 
-static void bare_check(char *text)
+static void no_error(const char *what, const char *text)
 {
 	if (text)
-		bench_die("LevelDB: %s", text);
+		bench_die("%s: %s", what, text);
 }
 
-static void bare_open(struct bare *b, const char *folder)
+static void bare_open(struct bare *b)
 {
 	char *text = NULL;
 
+	bench_folder(b->folder, sizeof(b->folder));
 	b->options = leveldb_options_create();
-	b->ro = leveldb_readoptions_create();
-	b->wo = leveldb_writeoptions_create();
 	leveldb_options_set_create_if_missing(b->options, 1);
-	b->db = leveldb_open(b->options, folder, &text);
-	bare_check(text);
+	leveldb_options_set_compression(b->options, leveldb_snappy_compression);
+	b->db = leveldb_open(b->options, b->folder, &text);
+	no_error("open", text);
+	b->wo = leveldb_writeoptions_create();
+	b->ro = leveldb_readoptions_create();
+	b->batch = leveldb_writebatch_create();
 }
 
 static void bare_close(struct bare *b)
 {
-	leveldb_close(b->db);
-	leveldb_options_destroy(b->options);
+	leveldb_writebatch_destroy(b->batch);
 	leveldb_readoptions_destroy(b->ro);
 	leveldb_writeoptions_destroy(b->wo);
+	leveldb_close(b->db);
+	leveldb_options_destroy(b->options);
+	bench_remove(b->folder);
 }
 
-/* Whose entry is it?  All ids have one length, which makes that easy. */
-static struct bk_slice owner(struct bk_slice key, struct bk_slice value)
+/* Batches [first, last) of the tape. */
+static double bare_puts(struct bare *b, size_t first, size_t last)
 {
-	const char *k = key.data;
+	double start = bench_now_ns();
+	size_t e = first ? tape.ends[first - 1] : 0;
+	const struct entry *entry;
+	char *text = NULL;
 
-	switch (k[0]) {
-	case 'p':
-		return value;
-	case 'o':
-		return bk_slice_of(k + 3, ID_BYTES);
-	default:
-		return bk_slice_of(k + key.len - ID_BYTES, ID_BYTES);
-	}
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct bk_node *const *x = a, *const *y = b;
-
-	return bk_slice_cmp((*x)->id, (*y)->id);
-}
-
-static struct bk_slice copy(const void *data, size_t len)
-{
-	char *p = malloc(len + 1);
-
-	if (!p)
-		bench_die("out of memory");
-	memcpy(p, data, len);
-	return bk_slice_of(p, len);
-}
-
-/* The entries of a loaded store, node by node, in the order in which the backend writes them. */
-static void read_entries(const char *folder)
-{
-	static const char tags[] = "npcoi";
-	static const struct bk_node *sorted[NODES];
-	struct bk_node wanted, *key = &wanted;
-	leveldb_iterator_t *it;
-	struct bare b;
-	size_t i, seen = 0;
-
-	for (i = 0; i < NODES; i++)
-		sorted[i] = &d->nodes[i];
-	qsort(sorted, NODES, sizeof(*sorted), by_id);
-	bare_open(&b, folder);
-	it = leveldb_create_iterator(b.db, b.ro);
-	for (leveldb_iter_seek_to_first(it); leveldb_iter_valid(it); leveldb_iter_next(it)) {
-		const struct bk_node **hit;
-		struct bk_slice k, v;
-		const char *tag;
-
-		k.data = leveldb_iter_key(it, &k.len);
-		v.data = leveldb_iter_value(it, &v.len);
-		tag = strchr(tags, *(const char *)k.data);
-		if (!tag || k.len <= ID_BYTES)
-			continue;
-		wanted.id = owner(k, v);
-		hit = bsearch(&key, sorted, NODES, sizeof(*sorted), by_id);
-		if (!hit)
-			continue;
-		i = (size_t)(*hit - d->nodes) * PER_NODE + (size_t)(tag - tags);
-		d->entries[i].key = copy(k.data, k.len);
-		d->entries[i].value = copy(v.data, v.len);
-		seen++;
-	}
-	leveldb_iter_destroy(it);
-	bare_close(&b);
-	if (seen != NODES * PER_NODE)
-		bench_die("%zu entries of %d: the key layout has changed, and this with it", seen,
-			  NODES * PER_NODE);
-}
-
-static double bare_put(size_t batch)
-{
-	char folder[4096], *text = NULL;
-	leveldb_writebatch_t *wb = leveldb_writebatch_create();
-	struct bare b;
-	double start, took;
-	size_t i, j;
-
-	bench_folder(folder, sizeof(folder));
-	bare_open(&b, folder);
-	start = bench_now_ns();
-	for (i = 0; i < NODES; i += batch) {
-		for (j = i * PER_NODE; j < (i + batch) * PER_NODE; j++)
-			leveldb_writebatch_put(wb, d->entries[j].key.data, d->entries[j].key.len,
-					       d->entries[j].value.data, d->entries[j].value.len);
-		leveldb_write(b.db, b.wo, wb, &text);
-		bare_check(text);
-		leveldb_writebatch_clear(wb);
-	}
-	took = bench_now_ns() - start;
-	bare_close(&b);
-	leveldb_writebatch_destroy(wb);
-	bench_remove(folder);
-	return took;
-}
-
-static double bare_get(const char *folder)
-{
-	char key[1 + ID_BYTES] = "n", *text = NULL;
-	struct bare b;
-	double start = 0;
-	size_t i, len;
-	int pass;
-
-	bare_open(&b, folder);
-	for (pass = 0; pass < 2; pass++) { /* the first one warms up */
-		start = bench_now_ns();
-		for (i = 0; i < READS; i++) {
-			char *value;
-
-			memcpy(key + 1, d->ids[d->order[i]], ID_BYTES);
-			value = leveldb_get(b.db, b.ro, key, sizeof(key), &len, &text);
-			if (!value)
-				bench_die("LevelDB: an id is not there");
-			leveldb_free(value);
+	for (; first < last; first++) {
+		leveldb_writebatch_clear(b->batch);
+		for (; e < tape.ends[first]; e++) {
+			entry = &tape.entries[e];
+			if (entry->removes)
+				leveldb_writebatch_delete(b->batch, tape.bytes + entry->key.at,
+							  entry->key.len);
+			else
+				leveldb_writebatch_put(b->batch, tape.bytes + entry->key.at,
+						       entry->key.len, tape.bytes + entry->value.at,
+						       entry->value.len);
 		}
+		leveldb_write(b->db, b->wo, b->batch, &text);
+		no_error("write", text);
 	}
-	start = bench_now_ns() - start;
-	bare_close(&b);
-	return start;
+	return bench_now_ns() - start;
 }
 
-/* ---- The backend --------------------------------------------------------------------- */
-
-static double backend_put(struct bench_store *b, size_t batch)
+static double bare_gets(struct bare *b, size_t first, size_t last)
 {
-	const struct bk_tables *t = &b->io->tables;
-	struct bk_error err = bk_error_init();
+	double start = bench_now_ns();
+	char *text = NULL, *value;
+	size_t len;
+
+	for (; first < last; first++) {
+		value = leveldb_get(b->db, b->ro, tape.bytes + tape.entries[first].key.at,
+				    tape.entries[first].key.len, &len, &text);
+		no_error("get", text);
+		if (!value)
+			bench_die("get: not there");
+		leveldb_free(value);
+	}
+	return bench_now_ns() - start;
+}
+
+/* ---- Measures ------------------------------------------------------------------------ */
+
+static void load_noting(struct nodes *n, bool many)
+{
+	struct bench_store store;
 	struct bk_session *s;
-	bk_status st = BK_OK;
-	double start, took;
-	size_t i;
+	unsigned i;
 
-	bench_check(t->store.clear(b->io->store, &err), "clear", &err);
-	s = bench_session(b, BK_DURABLE_NONE);
-	bench_check(t->node.put(s, &root, BK_PUT_CREATE, &err), "put", &err);
-	start = bench_now_ns();
-	for (i = 0; i < NODES && st == BK_OK; i += batch) {
-		if (batch == 1)
-			st = t->node.put(s, &d->nodes[i], BK_PUT_CREATE, &err);
-		else
-			st = t->node.put_many(s, d->nodes + i, batch, BK_PUT_CREATE, &err);
+	bench_open(&store, "leveldb", BK_DURABLE_NONE, NULL);
+	s = bench_session(&store, BK_DURABLE_NONE);
+	tape_start();
+	for (i = 0; i < TURNS; i++) {
+		nodes_make(n, i * TURN);
+		put_turn(&store.io->tables, s, n, many);
 	}
-	took = bench_now_ns() - start;
-	bench_check(st, "put", &err);
-	t->session.close(s);
-	return took;
+	tape.on = false;
+	store.io->tables.session.close(s);
+	bench_close(&store);
+	if (tape.batch_count % TURNS)
+		bench_die("%zu batches do not come in %d turns", tape.batch_count, TURNS);
 }
 
-static double backend_get(struct bench_store *b)
+/* Loads both sides, in turns; the ratio of that. */
+static double load_both(struct bench_store *store, struct bk_session *s, struct bare *bare,
+			struct nodes *n, bool many)
 {
-	const struct bk_tables *t = &b->io->tables;
-	struct bk_error err = bk_error_init();
-	struct bk_session *s = bench_session(b, BK_DURABLE_NONE);
-	struct bk_node node;
-	double start = 0;
-	size_t i;
-	int pass;
+	size_t batches = tape.batch_count / TURNS;
+	double ratios[TURNS], through = 0, alone = 0;
+	unsigned i, k;
 
-	for (pass = 0; pass < 2; pass++) {
-		start = bench_now_ns();
-		for (i = 0; i < READS; i++)
-			bench_check(t->node.get(&node, s,
-						bk_slice_of(d->ids[d->order[i]], ID_BYTES),
-						BK_WANT_PATH | BK_WANT_DOC | BK_WANT_LINKS, &err),
-				    "get", &err);
+	for (i = 0; i < TURNS; i++) {
+		nodes_make(n, i * TURN);
+		for (k = 0; k < 2; k++) {
+			if ((i + k) % 2)
+				alone = bare_puts(bare, i * batches, (i + 1) * batches);
+			else
+				through = put_turn(&store->io->tables, s, n, many);
+		}
+		ratios[i] = alone / through;
 	}
-	start = bench_now_ns() - start;
-	t->session.close(s);
-	return start;
+	return bench_median(ratios, TURNS);
 }
 
-static void db_folder(char *out, size_t cap, const struct bench_store *b)
+static double put_ratio(bool many)
 {
-	if ((size_t)snprintf(out, cap, "%s/main/db", b->folder) >= cap)
-		bench_die("the folder's name is too long");
+	struct nodes *n = malloc(sizeof(*n));
+	struct bench_store store;
+	struct bk_session *s;
+	struct bare bare;
+	double ratio;
+
+	real_find();
+	load_noting(n, many);
+	bench_open(&store, "leveldb", BK_DURABLE_NONE, NULL);
+	s = bench_session(&store, BK_DURABLE_NONE);
+	bare_open(&bare);
+	ratio = load_both(&store, s, &bare, n, many);
+	bare_close(&bare);
+	store.io->tables.session.close(s);
+	bench_close(&store);
+	free(n);
+	return ratio;
 }
 
-/* The store is closed while LevelDB itself has its files open. */
-static void reopen(struct bench_store *b)
+static double one_put_ratio(void)
 {
-	struct bk_error err = bk_error_init();
-
-	bench_check(bk_open(&b->io, b->plugin, b->options, NULL, NULL, BK_DURABLE_NONE, BK_OPEN_RAW,
-			    &err),
-		    "open", &err);
+	return put_ratio(false);
 }
 
-static void open_loaded(struct bench_store *b, char *db, size_t cap)
+static double many_puts_ratio(void)
 {
-	make_data();
-	bench_open(b, "leveldb", BK_DURABLE_NONE, NULL);
-	backend_put(b, 1000);
-	bk_close(b->io);
-	b->io = NULL;
-	db_folder(db, cap, b);
-	if (!d->entries[0].key.data)
-		read_entries(db);
+	return put_ratio(true);
 }
 
-/* Emptied at once, so that the compaction that a load leaves behind does not run into the other. */
-static double backend_put_alone(struct bench_store *b, size_t batch)
+/* Ids to get: any, in any order. */
+static struct bk_slice *draw_ids(void)
 {
-	struct bk_error err = bk_error_init();
-	double took = backend_put(b, batch);
+	struct bk_slice *ids = malloc(NODES * sizeof(*ids));
+	char(*texts)[48] = malloc(NODES * sizeof(*texts));
+	struct bk_rng rng;
+	unsigned i;
 
-	bench_check(b->io->tables.store.clear(b->io->store, &err), "clear", &err);
-	return took;
-}
-
-static double put_ratio(size_t batch)
-{
-	char db[4200];
-	double ratio[PAIRS];
-	struct bench_store b;
-	int i;
-
-	open_loaded(&b, db, sizeof(db));
-	reopen(&b);
-	for (i = 0; i < PAIRS; i++) {
-		double ours = i % 2 ? backend_put_alone(&b, batch) : 0, bare = bare_put(batch);
-
-		if (ours == 0)
-			ours = backend_put_alone(&b, batch);
-		ratio[i] = bare / ours;
+	bk_rng_init(&rng, 1);
+	for (i = 0; i < NODES; i++) {
+		id_of(texts[i], 1 + (unsigned)bk_rng_below(&rng, NODES - 1));
+		ids[i] = bk_slice_str(texts[i]);
 	}
-	bench_close(&b);
-	return bench_median(ratio, PAIRS);
-}
-
-static double put_one_ratio(void)
-{
-	return put_ratio(1);
-}
-
-static double put_many_ratio(void)
-{
-	return put_ratio(1000);
+	return ids;
 }
 
 static double get_ratio(void)
 {
-	char db[4200];
-	double ratio[PAIRS];
-	struct bench_store b;
-	int i;
+	struct nodes *n = malloc(sizeof(*n));
+	struct bk_slice *ids = draw_ids();
+	static const char *const sets[] = {"settle=compact", NULL};
+	struct bk_error err = bk_error_init();
+	struct bench_store store;
+	struct bk_session *s;
+	struct bare bare;
+	double ratios[TURNS], through = 0, alone = 0;
+	unsigned i, k;
 
-	open_loaded(&b, db, sizeof(db));
-	for (i = 0; i < PAIRS; i++) {
-		double bare = bare_get(db), ours;
-
-		reopen(&b);
-		ours = backend_get(&b);
-		bk_close(b.io);
-		ratio[i] = bare / ours;
+	real_find();
+	load_noting(n, true);
+	bench_open(&store, "leveldb", BK_DURABLE_NONE, sets);
+	s = bench_session(&store, BK_DURABLE_NONE);
+	bare_open(&bare);
+	load_both(&store, s, &bare, n, true);
+	/* one shape on both sides: everything compacted, nothing under way */
+	bench_check(store.io->tables.store.settle(store.io->store, 60000000000u, &err), "settle",
+		    &err);
+	leveldb_compact_range(bare.db, NULL, 0, NULL, 0);
+	tape_start();
+	for (i = 0; i < TURNS; i++)
+		get_turn(&store.io->tables, s, ids + i * TURN);
+	tape.on = false;
+	if (tape.entry_count != NODES)
+		bench_die("%zu lookups for %d nodes", tape.entry_count, NODES);
+	bare_gets(&bare, 0, NODES);
+	for (i = 0; i < TURNS; i++) {
+		for (k = 0; k < 2; k++) {
+			if ((i + k) % 2)
+				alone = bare_gets(&bare, i * TURN, (i + 1) * TURN);
+			else
+				through = get_turn(&store.io->tables, s, ids + i * TURN);
+		}
+		ratios[i] = alone / through;
 	}
-	reopen(&b);
-	bench_close(&b);
-	return bench_median(ratio, PAIRS);
+	bare_close(&bare);
+	store.io->tables.session.close(s);
+	bench_close(&store);
+	free((void *)ids[0].data);
+	free(ids);
+	free(n);
+	return bench_median(ratios, TURNS);
 }
 
 static const struct bench list[] = {
 	{"leveldb_get_ratio", 0.95, true, get_ratio},
-	{"leveldb_put_ratio", 0.95, true, put_one_ratio},
-	{"leveldb_put_many_ratio", 0.95, true, put_many_ratio},
+	{"leveldb_put_ratio", 0.95, true, one_put_ratio},
+	{"leveldb_put_many_ratio", 0.95, true, many_puts_ratio},
 };
 
 int main(int argc, char **argv)
