@@ -7,7 +7,8 @@
  * what they are called with.  The bare loop replays that.  Both databases have LevelDB's own
  * defaults, which are the backend's.
  *
- * The ratio is bare time / backend time; both sides take turns of 1000 nodes, the median counts.
+ * The ratio is bare time / backend time.  Gets are compared in turns of 1000, loads as wholes in
+ * pairs; the median counts.
  */
 #include "bench.h"
 
@@ -23,6 +24,7 @@
 #define NODES 60000
 #define TURN  1000
 #define TURNS (NODES / TURN)
+#define PAIRS 7
 #define DOC   500 /* bytes */
 
 /* ---- Noting calls ------------------------------------------------------------ */
@@ -103,6 +105,13 @@ static void tape_start(void)
 {
 	tape.len = tape.entry_count = tape.batch_count = 0;
 	tape.on = true;
+}
+
+static void tape_stop(void)
+{
+	tape.on = false;
+	if (!tape.batch_count || tape.batch_count % TURNS)
+		bench_die("%zu batches do not come in %d turns", tape.batch_count, TURNS);
 }
 
 typedef void write_fn(leveldb_t *, const leveldb_writeoptions_t *, leveldb_writebatch_t *, char **);
@@ -303,45 +312,42 @@ static double bare_gets(struct bare *b, size_t first, size_t last)
 
 /* ---- Measures ------------------------------------------------------------------------ */
 
-static void load_noting(struct nodes *n, bool many)
+/* All nodes through the backend into an empty store, which stays. */
+static double load_backend(struct bench_store *store, struct bk_session **s, struct nodes *n,
+			   bool many)
 {
-	struct bench_store store;
-	struct bk_session *s;
+	static const char *const sets[] = {"settle=compact", NULL};
+	double took = 0;
 	unsigned i;
 
-	bench_open(&store, "leveldb", BK_DURABLE_NONE, NULL);
-	s = bench_session(&store, BK_DURABLE_NONE);
-	tape_start();
+	bench_open(store, "leveldb", BK_DURABLE_NONE, sets);
+	*s = bench_session(store, BK_DURABLE_NONE);
 	for (i = 0; i < TURNS; i++) {
 		nodes_make(n, i * TURN);
-		put_turn(&store.io->tables, s, n, many);
+		took += put_turn(&store->io->tables, *s, n, many);
 	}
-	tape.on = false;
-	store.io->tables.session.close(s);
-	bench_close(&store);
-	if (tape.batch_count % TURNS)
-		bench_die("%zu batches do not come in %d turns", tape.batch_count, TURNS);
+	return took;
 }
 
-/* Loads both sides, in turns; the ratio of that. */
-static double load_both(struct bench_store *store, struct bk_session *s, struct bare *bare,
-			struct nodes *n, bool many)
+/* The tape into an empty database, which stays. */
+static double load_bare(struct bare *bare, struct nodes *n)
 {
 	size_t batches = tape.batch_count / TURNS;
-	double ratios[TURNS], through = 0, alone = 0;
-	unsigned i, k;
+	double took = 0;
+	unsigned i;
 
+	bare_open(bare);
 	for (i = 0; i < TURNS; i++) {
-		nodes_make(n, i * TURN);
-		for (k = 0; k < 2; k++) {
-			if ((i + k) % 2)
-				alone = bare_puts(bare, i * batches, (i + 1) * batches);
-			else
-				through = put_turn(&store->io->tables, s, n, many);
-		}
-		ratios[i] = alone / through;
+		nodes_make(n, i * TURN); /* for the same pauses as on the other side */
+		took += bare_puts(bare, i * batches, (i + 1) * batches);
 	}
-	return bench_median(ratios, TURNS);
+	return took;
+}
+
+static void close_backend(struct bench_store *store, struct bk_session *s)
+{
+	store->io->tables.session.close(s);
+	bench_close(store);
 }
 
 static double put_ratio(bool many)
@@ -350,19 +356,28 @@ static double put_ratio(bool many)
 	struct bench_store store;
 	struct bk_session *s;
 	struct bare bare;
-	double ratio;
+	double ratios[PAIRS], through = 0, alone = 0;
+	unsigned i, k;
 
 	real_find();
-	load_noting(n, many);
-	bench_open(&store, "leveldb", BK_DURABLE_NONE, NULL);
-	s = bench_session(&store, BK_DURABLE_NONE);
-	bare_open(&bare);
-	ratio = load_both(&store, s, &bare, n, many);
-	bare_close(&bare);
-	store.io->tables.session.close(s);
-	bench_close(&store);
+	tape_start();
+	load_backend(&store, &s, n, many);
+	tape_stop();
+	close_backend(&store, s);
+	for (i = 0; i < PAIRS; i++) {
+		for (k = 0; k < 2; k++) { /* each alone: compaction goes on behind a load */
+			if ((i + k) % 2) {
+				alone = load_bare(&bare, n);
+				bare_close(&bare);
+			} else {
+				through = load_backend(&store, &s, n, many);
+				close_backend(&store, s);
+			}
+		}
+		ratios[i] = alone / through;
+	}
 	free(n);
-	return ratio;
+	return bench_median(ratios, PAIRS);
 }
 
 static double one_put_ratio(void)
@@ -391,12 +406,20 @@ static struct bk_slice *draw_ids(void)
 	return ids;
 }
 
+/* One shape on both sides: everything compacted, nothing under way. */
+static void compact(struct bench_store *store, struct bare *bare)
+{
+	struct bk_error err = bk_error_init();
+
+	bench_check(store->io->tables.store.settle(store->io->store, 60000000000u, &err), "settle",
+		    &err);
+	leveldb_compact_range(bare->db, NULL, 0, NULL, 0);
+}
+
 static double get_ratio(void)
 {
 	struct nodes *n = malloc(sizeof(*n));
 	struct bk_slice *ids = draw_ids();
-	static const char *const sets[] = {"settle=compact", NULL};
-	struct bk_error err = bk_error_init();
 	struct bench_store store;
 	struct bk_session *s;
 	struct bare bare;
@@ -404,15 +427,11 @@ static double get_ratio(void)
 	unsigned i, k;
 
 	real_find();
-	load_noting(n, true);
-	bench_open(&store, "leveldb", BK_DURABLE_NONE, sets);
-	s = bench_session(&store, BK_DURABLE_NONE);
-	bare_open(&bare);
-	load_both(&store, s, &bare, n, true);
-	/* one shape on both sides: everything compacted, nothing under way */
-	bench_check(store.io->tables.store.settle(store.io->store, 60000000000u, &err), "settle",
-		    &err);
-	leveldb_compact_range(bare.db, NULL, 0, NULL, 0);
+	tape_start();
+	load_backend(&store, &s, n, true);
+	tape_stop();
+	load_bare(&bare, n);
+	compact(&store, &bare);
 	tape_start();
 	for (i = 0; i < TURNS; i++)
 		get_turn(&store.io->tables, s, ids + i * TURN);
@@ -430,8 +449,7 @@ static double get_ratio(void)
 		ratios[i] = alone / through;
 	}
 	bare_close(&bare);
-	store.io->tables.session.close(s);
-	bench_close(&store);
+	close_backend(&store, s);
 	free((void *)ids[0].data);
 	free(ids);
 	free(n);
