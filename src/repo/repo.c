@@ -51,8 +51,14 @@ void bk_repo_session_close(struct bk_repo_session *session)
 {
 	if (!session->nodes)
 		return;
-	if (session->binaries && session->binaries != session->nodes)
-		session->repo->binaries->tables.session.close(session->binaries);
+	if (session->binaries && session->binaries != session->nodes) {
+		const struct bk_session_ops *ops = &session->repo->binaries->tables.session;
+
+		bk_traffic_add(session->repo->traffic, ops, session->binaries);
+		ops->close(session->binaries);
+	}
+	bk_traffic_add(session->repo->traffic, &session->repo->nodes->tables.session,
+		       session->nodes);
 	session->repo->nodes->tables.session.close(session->nodes);
 	session->nodes = session->binaries = NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "layer/layer.h"
 #include "repo/hierarchy.h"
+#include "repo/traffic.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,7 @@ struct bk_repo {
 	struct bk_layered *nodes;
 	struct bk_layered *binaries; /* == nodes when one store holds both; NULL when none does */
 	uint64_t timeout_ns;         /* for one call, where the store can; 0: none */
+	struct bk_traffic *traffic;  /* of all sessions that have closed; NULL: not counted */
 };
 
 /* The id of the node at `path`: 16 bytes of its hash, spread evenly over the key space as the

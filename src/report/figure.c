@@ -21,7 +21,7 @@ static void seconds(char *out, double value)
 	} units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
 	size_t i = 0;
 
-	while (i < 3 && fabs(value) < units[i].scale * 0.9995)
+	while (value != 0 && i < 3 && fabs(value) < units[i].scale * 0.9995)
 		i++;
 	value /= units[i].scale;
 	snprintf(out, BK_FIGURE_MAX, "%.*f %s", decimals(value), value, units[i].unit);

@@ -4,6 +4,8 @@
 #ifndef BK_RUN_SESSION_H
 #define BK_RUN_SESSION_H
 
+#include "host/usage.h"
+#include "repo/traffic.h"
 #include "run/order.h"
 #include "run/run.h"
 #include "run/stores.h"
@@ -38,6 +40,14 @@ struct bk_monitor {
 	uint64_t progress, progress_total;
 };
 
+struct bk_meter { /* what stood on the meters when the timed part began */
+	struct bk_usage self;
+	struct bk_service_usage server;
+	bool server_known;
+	struct bk_traffic traffic;
+	double log_bytes;
+};
+
 struct bk_run_state {
 	const struct bk_run_config *config;
 	struct bk_matrix *m;
@@ -53,8 +63,10 @@ struct bk_run_state {
 	char *folder; /* of this run's data */
 	int64_t run;
 	uint32_t position;
-	bool results_failed;           /* the results file cannot be written: the run ends */
-	const struct bk_repo *chilled; /* what the trial under way may make cold */
+	bool results_failed; /* the results file cannot be written: the run ends */
+	struct bk_meter meter;
+	const struct bk_repo *metered; /* of the trial under way */
+	const struct bk_variant_stores *metered_stores;
 	struct bk_run_summary *summary;
 };
 
@@ -77,9 +89,14 @@ void bk_datasets_lapse(struct bk_run_state *s, size_t variant);
 bk_status bk_dataset_reopen(struct bk_run_state *s, struct bk_dataset *d, struct bk_error *err);
 void bk_datasets_close(struct bk_run_state *s);
 
+/* meter.c: for bk_env; and the bytes that the stores of the trial occupy. */
+void bk_meter_begin(void *host);
+void bk_meter_end(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
+void bk_meter_stored(struct bk_run_state *s, struct bk_outcome *out);
+
 /* trial.c: one cell in one round, recorded.  A negative status only when the run must end. */
 bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, struct bk_error *err);
-struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
+struct bk_env bk_trial_env(struct bk_run_state *s, size_t variant, const struct bk_case *c,
 			   const struct bk_repo *repo, uint32_t round);
 void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

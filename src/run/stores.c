@@ -184,9 +184,15 @@ bk_status bk_variant_stores_open(struct bk_repo *out, const struct bk_variant_st
 
 	memset(out, 0, sizeof(*out));
 	out->timeout_ns = timeout_ns;
+	out->traffic = calloc(1, sizeof(*out->traffic));
+	if (!out->traffic)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	st = open_half(&out->nodes, &stores->nodes, space, durability, err);
-	if (st < 0)
+	if (st < 0) {
+		free(out->traffic);
+		out->traffic = NULL;
 		return st;
+	}
 	if (stores->shared)
 		out->binaries = out->nodes;
 	else if (stores->has_binaries)
@@ -215,6 +221,7 @@ bk_status bk_variant_stores_close(struct bk_repo *repo, bool keep, struct bk_err
 
 	if (repo->binaries != repo->nodes)
 		st2 = close_store(repo->binaries, keep, &second);
+	free(repo->traffic);
 	memset(repo, 0, sizeof(*repo));
 	if (st >= 0 && st2 < 0) {
 		*err = second;

@@ -39,7 +39,7 @@ static struct bk_dataset *chilled_dataset(struct bk_run_state *s)
 	size_t i;
 
 	for (i = 0; i < s->dataset_count; i++) {
-		if (&s->datasets[i].repo == s->chilled)
+		if (&s->datasets[i].repo == s->metered)
 			return &s->datasets[i];
 	}
 	return NULL;
@@ -62,7 +62,7 @@ static bk_status chill(void *host, char *reached, size_t size, struct bk_error *
 		st = bk_variant_stores_restart(&restarted, &s->stores[variant], err);
 		engine = "server restarted";
 	} else {
-		st = chill_store(s->chilled->nodes, &engine, err);
+		st = chill_store(s->metered->nodes, &engine, err);
 	}
 	if (st < 0)
 		return st;
@@ -70,7 +70,7 @@ static bk_status chill(void *host, char *reached, size_t size, struct bk_error *
 	return restarted ? bk_dataset_reopen(s, d, err) : BK_OK;
 }
 
-struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
+struct bk_env bk_trial_env(struct bk_run_state *s, size_t variant, const struct bk_case *c,
 			   const struct bk_repo *repo, uint32_t round)
 {
 	struct bk_buf key = BK_BUF_INIT, name = BK_BUF_INIT;
@@ -83,6 +83,8 @@ struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
 		.progress = &s->monitor.progress,
 		.progress_total = &s->monitor.progress_total,
 		.chill = chill,
+		.meter_begin = bk_meter_begin,
+		.meter_end = bk_meter_end,
 		.host = s,
 	};
 
@@ -91,7 +93,8 @@ struct bk_env bk_trial_env(struct bk_run_state *s, const struct bk_case *c,
 	env.data_seed = bk_rng_derive(bk_rng_derive(s->m->seed, "data"), bk_buf_str(&key));
 	env.order_seed = bk_rng_derive_u64(
 		bk_rng_derive(bk_rng_derive(s->m->seed, "requests"), bk_buf_str(&name)), round);
-	s->chilled = repo;
+	s->metered = repo;
+	s->metered_stores = &s->stores[variant];
 	bk_buf_free(&key);
 	bk_buf_free(&name);
 	return env;
@@ -311,8 +314,11 @@ static bk_status run_writing(struct bk_run_state *s, size_t cell, uint32_t round
 	if (st < 0)
 		return st;
 	bk_monitor_phase(&s->monitor, "measuring", s->m->guard_time_ns);
-	env = bk_trial_env(s, c, repo, round);
-	return c->scenario->trial(&env, out, err);
+	env = bk_trial_env(s, at->variant, c, repo, round);
+	st = c->scenario->trial(&env, out, err);
+	if (st >= 0)
+		bk_meter_stored(s, out);
+	return st;
 }
 
 static bk_status run_reading(struct bk_run_state *s, struct bk_dataset *d, size_t cell,
@@ -320,7 +326,7 @@ static bk_status run_reading(struct bk_run_state *s, struct bk_dataset *d, size_
 {
 	const struct bk_case *c = &s->m->cases[s->m->cells[cell].kase];
 	const struct bk_metric *rate = bk_outcome_find(&d->outcome, "load.objects_per_s");
-	struct bk_env env = bk_trial_env(s, c, &d->repo, round);
+	struct bk_env env = bk_trial_env(s, d->variant, c, &d->repo, round);
 	bk_status st;
 
 	bk_monitor_phase(&s->monitor, "measuring", s->m->guard_time_ns);

@@ -242,10 +242,16 @@ static bk_status ingest(struct job *job, struct bk_outcome *out, struct bk_error
 {
 	struct bk_load_result r;
 	double seconds;
-	bk_status st = run(&r, job, job->n, ingest_one, err);
+	bk_status st;
 
+	job->env->meter_begin(job->env->host);
+	st = run(&r, job, job->n, ingest_one, err);
 	if (st < 0)
 		return st;
+	job->env->meter_end(job->env->host, out, (double)r.done * (double)job->size, 1);
+	if (bk_outcome_find(out, "requests") && r.done)
+		bk_outcome_metric(out, "requests_per_object", "count",
+				  bk_outcome_find(out, "requests")->value / (double)r.done);
 	seconds = (double)r.last_done_ns / 1e9;
 	bk_outcome_load(out, &r);
 	if (r.done) {

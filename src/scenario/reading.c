@@ -216,10 +216,16 @@ bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *re
 		st = open_pool(&t, err);
 	if (st >= 0)
 		st = read_untimed(&t, out, err);
-	if (st >= 0)
+	if (st >= 0) {
+		env->meter_begin(env->host);
 		st = read_timed(&t, err);
-	if (st >= 0)
+	}
+	if (st >= 0) {
 		report(&t, out);
+		/* cold reads start servers in between: what they cost is not the reads' */
+		if (!t.cold)
+			env->meter_end(env->host, out, 0, (double)t.reads);
+	}
 	bk_readers_close(t.pool);
 	bk_cache_free(t.cache);
 out:

@@ -143,6 +143,10 @@ struct bk_env {
 	/* Make the stores cold; no session is open.  `reached` gets what was reached in words.
 	 * NULL where nobody can. */
 	bk_status (*chill)(void *host, char *reached, size_t size, struct bk_error *err);
+	/* Around the timed part: what it cost goes to `out` (CPU, bytes written, log, requests).
+	 * payload_bytes 0: nothing was stored; figures are divided by `divisor` (timed reads). */
+	void (*meter_begin)(void *host);
+	void (*meter_end)(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
 	void *host;
 };
 

@@ -50,7 +50,8 @@ bk_status bk_service_probe(char **program, char **user, const struct bk_plugin *
 			   const struct bk_options *options, struct bk_error *err);
 
 /* It has a service, and neither the user nor the environment says where a server is: no URL and
- * none of the options that the service's `reach` fills in with a place.  run, conform and inspect then start one. */
+ * none of the options that the service's `reach` fills in with a place.  run, conform and inspect
+ * then start one. */
 bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *options);
 
 /* Start in two halves, so that several start at once.  begin() returns when the keeper is at work
