@@ -1,0 +1,211 @@
+/*
+ * txn.c - transactions of the caller, and the small ones around an operation of several
+ * statements.
+ *
+ * The one invariant: once the server has undone a transaction, nothing more runs on the session
+ * until the caller has said commit or rollback; it would run, and stay, on its own.
+ */
+#include "my.h"
+
+static const char *level_name(uint32_t isolation)
+{
+	switch (isolation) {
+	case BK_ISO_READ_COMMITTED:
+		return "READ COMMITTED";
+	case BK_ISO_SERIALIZABLE:
+		return "SERIALIZABLE";
+	default:
+		return "REPEATABLE READ";
+	}
+}
+
+/* InnoDB's REPEATABLE READ lets a transaction overwrite what changed since its snapshot, unless
+ * innodb_snapshot_isolation is on.  Where that setting is missing only SERIALIZABLE is as strong.
+ */
+static uint32_t level_for(const struct bk_session *s, uint32_t wanted)
+{
+	if (wanted == 0)
+		return s->server.isolation ? s->server.isolation : BK_ISO_READ_COMMITTED;
+	if (wanted == BK_ISO_SNAPSHOT && !s->server.has_snapshot)
+		return BK_ISO_SERIALIZABLE;
+	return wanted;
+}
+
+static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t flags,
+			   struct bk_error *err)
+{
+	uint32_t level = level_for(s, *isolation);
+	bool snapshot = level == BK_ISO_SNAPSHOT;
+	char text[256];
+	int n = 0;
+	bk_status st;
+
+	if (s->txn != MY_TXN_NONE)
+		return bk_fail(err, BK_STATE, 0, "mysql: a transaction is open already");
+	if (s->writer || s->reader || s->cursor.open)
+		return bk_fail(err, BK_STATE, 0,
+			       "mysql: begin with a cursor, reader or writer still open");
+	if (*isolation > BK_ISO_SERIALIZABLE)
+		return bk_fail(err, BK_INVALID, 0, "mysql: isolation level %u is unknown",
+			       (unsigned)*isolation);
+	st = my_enter(s, 0, err);
+	if (st)
+		return st;
+	if (snapshot != s->snapshot_on)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "SET SESSION innodb_snapshot_isolation=%s;",
+			      snapshot ? "ON" : "DEFAULT");
+	if (level != s->server.isolation)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "SET TRANSACTION ISOLATION LEVEL %s;", level_name(level));
+	snprintf(text + n, sizeof(text) - (size_t)n, "START TRANSACTION%s%s%s",
+		 snapshot ? " WITH CONSISTENT SNAPSHOT" : "",
+		 snapshot && (flags & BK_TXN_READ_ONLY) ? "," : "",
+		 flags & BK_TXN_READ_ONLY ? " READ ONLY" : "");
+	st = my_query(s, text, "begin", err);
+	if (!st) {
+		s->txn = MY_TXN_OPEN;
+		s->snapshot_on = snapshot;
+		s->defer = (flags & BK_TXN_DEFER) != 0;
+		s->read_only = (flags & BK_TXN_READ_ONLY) != 0;
+		s->undone = false;
+		s->writes = 0;
+		*isolation = level;
+	}
+	my_leave(s);
+	return st;
+}
+
+void my_txn_ended(struct bk_session *s, bk_status why)
+{
+	if (s->txn == MY_TXN_OPEN) {
+		s->txn = MY_TXN_ENDED;
+		s->ended = why;
+		s->undone = false;
+	}
+	my_deferred_drop(s);
+}
+
+static bk_status no_handles(struct bk_session *s, const char *what, struct bk_error *err)
+{
+	if (s->txn == MY_TXN_NONE)
+		return bk_fail(err, BK_STATE, 0, "mysql: %s without a transaction", what);
+	if (s->cursor.open || s->reader || s->writer)
+		return bk_fail(err, BK_STATE, 0, "mysql: %s with a %s still open", what,
+			       s->cursor.open ? "cursor"
+			       : s->reader    ? "reader"
+					      : "writer");
+	return BK_OK;
+}
+
+static bk_status txn_flush(struct bk_session *s, struct bk_error *err)
+{
+	bk_status st;
+
+	if (s->txn == MY_TXN_NONE)
+		return bk_fail(err, BK_STATE, 0, "mysql: flush without a transaction");
+	st = my_enter(s, MY_READS, err);
+	if (!st)
+		my_leave(s);
+	return st;
+}
+
+static bk_status txn_commit(struct bk_session *s, struct bk_error *err)
+{
+	bk_status st = no_handles(s, "commit", err);
+
+	if (st)
+		return st;
+	st = my_enter(s, MY_READS, err);
+	if (!st) {
+		s->deciding = true;
+		st = my_query(s, "COMMIT", "commit", err);
+		s->deciding = false;
+		if (st && !s->dead)
+			(void)mysql_query(s->conn, "ROLLBACK");
+		s->txn = MY_TXN_NONE;
+		my_leave(s);
+	}
+	s->txn = MY_TXN_NONE;
+	return st;
+}
+
+static bk_status txn_rollback(struct bk_session *s, struct bk_error *err)
+{
+	bk_status st = no_handles(s, "rollback", err);
+	bool undone;
+
+	if (st)
+		return st;
+	undone = s->txn == MY_TXN_ENDED;
+	my_deferred_drop(s);
+	my_parents_forget(s);
+	s->txn = MY_TXN_NONE;
+	if (undone)
+		return BK_OK; /* my_leave() did it, or the connection is gone */
+	st = my_enter(s, 0, err);
+	if (!st) {
+		st = my_query(s, "ROLLBACK", "rollback", err);
+		my_leave(s);
+	}
+	return st;
+}
+
+const struct bk_txn_ops my_txn_ops = {
+	.struct_size = sizeof(struct bk_txn_ops),
+	.begin = txn_begin,
+	.flush = txn_flush,
+	.commit = txn_commit,
+	.rollback = txn_rollback,
+};
+
+/* ---- Units --------------------------------------------------------------------------- */
+
+bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *err)
+{
+	bk_status st = BK_OK;
+
+	s->savepoint = false;
+	if (s->txn == MY_TXN_OPEN) {
+		savepoint = savepoint && !s->sending_deferred; /* a failure there ends it all */
+		if (savepoint)
+			st = my_query(s, "SAVEPOINT bakeoff", "savepoint", err);
+		s->savepoint = savepoint && !st;
+		return st;
+	}
+	/* READ COMMITTED: no gap locks, on which two inserts of different rows could deadlock. */
+	st = my_query(s, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION",
+		      "begin", err);
+	s->unit = !st;
+	return st;
+}
+
+bk_status my_unit_end(struct bk_session *s, bk_status st, struct bk_error *err)
+{
+	struct bk_error ignored = bk_error_init();
+
+	if (s->txn == MY_TXN_OPEN) {
+		if (st < 0 && s->savepoint) {
+			if (my_query(s, "ROLLBACK TO SAVEPOINT bakeoff", "undoing", &ignored))
+				my_txn_ended(s, st);
+		} else if (st < 0 && s->dirty) {
+			my_txn_ended(s, st);
+		}
+		return st;
+	}
+	if (!s->unit)
+		return st;
+	if (st >= 0) {
+		s->deciding = true;
+		st = my_query(s, "COMMIT", "commit", err);
+		s->deciding = false;
+		if (!st) {
+			s->unit = false;
+			return BK_OK;
+		}
+	}
+	if (!s->dead)
+		(void)mysql_query(s->conn, "ROLLBACK");
+	s->unit = false;
+	return st;
+}
