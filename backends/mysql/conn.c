@@ -8,13 +8,55 @@
 
 #include <errmsg.h>
 #include <pthread.h>
+#include <time.h>
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 static int library_failed;
 
 static void library_start(void)
 {
+	struct sigaction before;
+
+	/* The library ignores SIGPIPE, for the whole process, without asking. */
+	sigaction(SIGPIPE, NULL, &before);
 	library_failed = mysql_library_init(0, NULL, NULL);
+	sigaction(SIGPIPE, &before, NULL);
+}
+
+static bool pipe_pending(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1;
+}
+
+void my_pipe_hold(struct my_pipe *p, const struct bk_store *store)
+{
+	sigset_t set;
+
+	p->held = store->target.tls != MY_TLS_OFF;
+	if (!p->held)
+		return; /* the library itself sends with MSG_NOSIGNAL */
+	p->pending = pipe_pending();
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &set, &p->before);
+}
+
+void my_pipe_release(struct my_pipe *p)
+{
+	struct timespec none = {0, 0};
+	sigset_t set;
+
+	if (!p->held)
+		return;
+	if (!p->pending && pipe_pending()) {
+		sigemptyset(&set);
+		sigaddset(&set, SIGPIPE);
+		sigtimedwait(&set, NULL, &none);
+	}
+	pthread_sigmask(SIG_SETMASK, &p->before, NULL);
+	p->held = false;
 }
 
 bk_status my_library_init(struct bk_error *err)

@@ -51,7 +51,7 @@ bk_status my_deferred_send(struct bk_session *s, struct bk_error *err)
 	s->sending_deferred = false;
 	if (st) {
 		err->item = d->call[item < d->count ? item : d->count - 1];
-		my_txn_ended(s, st);
+		my_txn_end(s);
 	}
 	my_deferred_drop(s);
 	my_arena_reset(&s->work);
@@ -107,9 +107,8 @@ bk_status my_deferred_put(struct bk_session *s, const struct bk_node *nodes, siz
 	d->mode = mode;
 	for (i = 0; i < n; i++) {
 		if (!copy_node(&d->arena, &d->nodes[d->count], &nodes[i])) {
-			st = my_nomem(err);
-			my_txn_ended(s, st);
-			return st;
+			my_txn_end(s);
+			return my_nomem(err);
 		}
 		d->call[d->count++] = s->writes;
 		if (d->count == HOLD_NODES || d->arena.held > HOLD_BYTES)

@@ -14,6 +14,7 @@
 #include <mysql.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -149,6 +150,15 @@ bk_status my_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk
 bk_status my_connect(MYSQL **out, struct bk_store *store, uint64_t timeout_ns,
 		     struct bk_error *err);
 bk_status my_library_init(struct bk_error *err);
+
+/* TLS libraries write with write(), and a lost connection then raises SIGPIPE, which kills a
+ * process that has not said otherwise.  Around calls that talk TLS: held back, and swallowed. */
+struct my_pipe {
+	sigset_t before;
+	bool held, pending;
+};
+void my_pipe_hold(struct my_pipe *p, const struct bk_store *store);
+void my_pipe_release(struct my_pipe *p);
 
 /* ---- Text statements (sql_text.c) ----------------------------------------------- */
 
@@ -318,6 +328,7 @@ struct bk_session {
 
 	pthread_mutex_t cancel_lock;
 	atomic_int state; /* session.c */
+	struct my_pipe pipe;
 	uint64_t requests, retries;
 };
 
@@ -340,6 +351,7 @@ bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *e
 /* Commits when st is OK, else undoes.  Returns the outcome. */
 bk_status my_unit_end(struct bk_session *s, bk_status st, struct bk_error *err);
 void my_txn_ended(struct bk_session *s, bk_status why);
+void my_txn_end(struct bk_session *s);
 
 bk_status my_deferred_put(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			  uint32_t mode, struct bk_error *err);

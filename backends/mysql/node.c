@@ -142,6 +142,8 @@ static bk_status node_append(struct bk_session *s, struct bk_slice id, struct bk
 		st = check_links(links, link_count, err);
 	if (!st && tail.len > MY_DOC_MAX)
 		st = too_large(err, "document", tail.len, MY_DOC_MAX);
+	if (!st && s->store->layout == MY_DOCUMENT)
+		st = bk_fail(err, BK_UNSUPPORTED, 0, "mysql: layout=document does not append");
 	if (!st)
 		st = my_enter(s, MY_WRITES, err);
 	if (st)

@@ -102,7 +102,7 @@ static bk_status check(struct my_mark *m, struct bk_store *store, bool any_layou
 	return BK_OK;
 }
 
-bk_status my_schema_make(struct bk_store *store, struct bk_error *err)
+static bk_status make(struct bk_store *store, struct bk_error *err)
 {
 	struct my_mark m;
 	MYSQL *conn;
@@ -121,7 +121,7 @@ bk_status my_schema_make(struct bk_store *store, struct bk_error *err)
 	return st;
 }
 
-bk_status my_schema_clear(struct bk_store *store, struct bk_error *err)
+static bk_status clear(struct bk_store *store, struct bk_error *err)
 {
 	const char *const *name;
 	struct my_mark m;
@@ -131,7 +131,7 @@ bk_status my_schema_clear(struct bk_store *store, struct bk_error *err)
 	if (!st)
 		st = my_control(&conn, store, err);
 	if (!st)
-		st = my_schema_make(store, err); /* what is missing, so that all can be emptied */
+		st = make(store, err); /* what is missing, so that all can be emptied */
 	if (!st)
 		st = my_run(store, conn, "clearing", err, "SET SESSION foreign_key_checks=0");
 	for (name = my_table_names; *name && !st; name++) {
@@ -150,7 +150,7 @@ bk_status my_schema_clear(struct bk_store *store, struct bk_error *err)
 	return st;
 }
 
-bk_status my_schema_unmake(struct bk_store *store, struct bk_error *err)
+static bk_status unmake(struct bk_store *store, struct bk_error *err)
 {
 	size_t i = sizeof(my_table_names) / sizeof(*my_table_names) - 1;
 	struct my_mark m;
@@ -164,4 +164,65 @@ bk_status my_schema_unmake(struct bk_store *store, struct bk_error *err)
 		st = my_run(store, conn, "removing the store's tables", err,
 			    "DROP TABLE IF EXISTS %t", my_table_names[i]);
 	return st;
+}
+
+/* ---- One at a time ------------------------------------------------------------------------------
+ */
+
+/* A client that was killed may have left a statement that still runs: the lock is free when that
+ * has ended and the server has noticed. */
+static bk_status lock(MYSQL *conn, struct bk_store *store, const char *name, struct bk_error *err)
+{
+	MYSQL_RES *rows;
+	MYSQL_ROW row;
+	bk_status st = my_ask(&rows, store, conn, "waiting for others", err,
+			      "SELECT GET_LOCK(%s,30)", name);
+
+	if (st)
+		return st;
+	row = mysql_fetch_row(rows);
+	if (!row || !row[0] || strcmp(row[0], "1")) {
+		st = bk_fail(
+			err, BK_CONFLICT, 0,
+			"mysql: somebody else has been making or removing this store for 30 s");
+		err->flags = BK_ERR_RETRY;
+	}
+	mysql_free_result(rows);
+	return st;
+}
+
+static bk_status locked(bk_status (*fn)(struct bk_store *, struct bk_error *),
+			struct bk_store *store, struct bk_error *err)
+{
+	struct bk_error ignored = bk_error_init();
+	char name[64];
+	MYSQL *conn;
+	bk_status st = my_need_database(store, err);
+
+	if (!st)
+		st = my_control(&conn, store, err);
+	snprintf(name, sizeof(name), "bakeoff_make_%s", store->prefix);
+	if (!st)
+		st = lock(conn, store, name, err);
+	if (st)
+		return st;
+	st = fn(store, err);
+	if (!my_control(&conn, store, &ignored))
+		my_run(store, conn, "letting others", &ignored, "DO RELEASE_LOCK(%s)", name);
+	return st;
+}
+
+bk_status my_schema_make(struct bk_store *store, struct bk_error *err)
+{
+	return locked(make, store, err);
+}
+
+bk_status my_schema_clear(struct bk_store *store, struct bk_error *err)
+{
+	return locked(clear, store, err);
+}
+
+bk_status my_schema_unmake(struct bk_store *store, struct bk_error *err)
+{
+	return locked(unmake, store, err);
 }

@@ -12,8 +12,8 @@
 
 enum { IDLE, BUSY, CANCELLING };
 
-static bk_status session_open(struct bk_session **out, struct bk_store *store,
-			      const struct bk_session_config *config, struct bk_error *err)
+static bk_status open_now(struct bk_session **out, struct bk_store *store,
+			  const struct bk_session_config *config, struct bk_error *err)
 {
 	struct bk_session *s = calloc(1, sizeof(*s));
 	bk_status st;
@@ -48,16 +48,30 @@ static bk_status session_open(struct bk_session **out, struct bk_store *store,
 	return BK_OK;
 }
 
+static bk_status session_open(struct bk_session **out, struct bk_store *store,
+			      const struct bk_session_config *config, struct bk_error *err)
+{
+	struct my_pipe pipe;
+	bk_status st;
+
+	my_pipe_hold(&pipe, store);
+	st = open_now(out, store, config, err);
+	my_pipe_release(&pipe);
+	return st;
+}
+
 static void session_close(struct bk_session *s)
 {
 	size_t i;
 
 	if (!s)
 		return;
+	my_pipe_hold(&s->pipe, s->store);
 	if (s->conn) {
 		my_stmts_close(s);
 		mysql_close(s->conn);
 	}
+	my_pipe_release(&s->pipe);
 	for (i = 0; s->parents && i < MY_PARENTS; i++)
 		free(s->parents[i].id);
 	free(s->parents);
@@ -101,6 +115,7 @@ bk_status my_enter(struct bk_session *s, uint32_t how, struct bk_error *err)
 
 	if (st)
 		return st;
+	my_pipe_hold(&s->pipe, s->store);
 	atomic_store(&s->state, BUSY);
 	if (s->timeout_ns)
 		s->deadline_ns = s->store->host->now_ns(s->store->host->ctx) + s->timeout_ns;
@@ -128,14 +143,15 @@ void my_leave(struct bk_session *s)
 			s->dead = s->dead || my_lost(mysql_errno(s->conn));
 	}
 	s->writing = false;
-	if (atomic_compare_exchange_strong(&s->state, &busy, IDLE))
-		return;
-	/* Wait for the KILL to have been sent, then let it hit something harmless. */
-	pthread_mutex_lock(&s->cancel_lock);
-	pthread_mutex_unlock(&s->cancel_lock);
-	if (!s->dead)
-		(void)mysql_query(s->conn, "DO 0");
-	atomic_store(&s->state, IDLE);
+	if (!atomic_compare_exchange_strong(&s->state, &busy, IDLE)) {
+		/* Wait for the KILL to have been sent, then let it hit something harmless. */
+		pthread_mutex_lock(&s->cancel_lock);
+		pthread_mutex_unlock(&s->cancel_lock);
+		if (!s->dead)
+			(void)mysql_query(s->conn, "DO 0");
+		atomic_store(&s->state, IDLE);
+	}
+	my_pipe_release(&s->pipe);
 }
 
 bool my_cancelled(struct bk_session *s)
@@ -147,10 +163,12 @@ bool my_cancelled(struct bk_session *s)
 static void session_cancel(struct bk_session *s)
 {
 	struct bk_error err = bk_error_init();
+	struct my_pipe pipe;
 	MYSQL *conn;
 	char text[64];
 	int busy = BUSY;
 
+	my_pipe_hold(&pipe, s->store);
 	pthread_mutex_lock(&s->cancel_lock);
 	if (atomic_compare_exchange_strong(&s->state, &busy, CANCELLING)) {
 		snprintf(text, sizeof(text), "KILL QUERY %lu", s->thread_id);
@@ -160,6 +178,7 @@ static void session_cancel(struct bk_session *s)
 		}
 	}
 	pthread_mutex_unlock(&s->cancel_lock);
+	my_pipe_release(&pipe);
 }
 
 static void session_counters(struct bk_session *s, const struct bk_sink *sink)

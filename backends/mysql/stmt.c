@@ -61,6 +61,10 @@ static bk_status failed(struct bk_session *s, unsigned code, const char *sqlstat
 bk_status my_fail_stmt(struct bk_session *s, MYSQL_STMT *stmt, const char *what,
 		       struct bk_error *err)
 {
+	/* libmariadb notes an error among the rows on the connection only. */
+	if (!mysql_stmt_errno(stmt))
+		return failed(s, mysql_errno(s->conn), mysql_sqlstate(s->conn),
+			      mysql_error(s->conn), what, err);
 	return failed(s, mysql_stmt_errno(stmt), mysql_stmt_sqlstate(stmt), mysql_stmt_error(stmt),
 		      what, err);
 }

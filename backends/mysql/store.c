@@ -38,10 +38,14 @@ bk_status my_control(MYSQL **out, struct bk_store *store, struct bk_error *err)
 
 static void store_close(struct bk_store *store)
 {
+	struct my_pipe pipe;
+
 	if (!store)
 		return;
+	my_pipe_hold(&pipe, store);
 	if (store->conn)
 		mysql_close(store->conn);
+	my_pipe_release(&pipe);
 	my_target_free(&store->target);
 	my_arena_free(&store->views);
 	free(store->mark);
@@ -52,6 +56,7 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 			    const struct bk_store_config *config, const void *opts,
 			    struct bk_error *err)
 {
+	struct my_pipe pipe;
 	struct bk_store *store;
 	MYSQL *conn;
 	bk_status st = my_library_init(err);
@@ -69,10 +74,12 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 	snprintf(store->prefix, sizeof(store->prefix), "%s_", config->space);
 	store->mark = strdup(config->mark);
 	st = store->mark ? my_target_init(&store->target, store->opts, err) : my_nomem(err);
+	my_pipe_hold(&pipe, store);
 	if (!st)
 		st = my_control(&conn, store, err);
 	if (!st)
 		st = my_server_read(&store->server, store, conn, err);
+	my_pipe_release(&pipe);
 	if (!st)
 		st = my_server_check(&store->server, store->durability, err);
 	if (st) {
@@ -141,14 +148,76 @@ static bk_status store_features(struct bk_store *store, uint64_t *native, uint64
 	return BK_OK;
 }
 
+static bk_status quiet_features(struct bk_store *store, uint64_t *native, uint64_t *emulated,
+				struct bk_limits *limits, struct bk_error *err)
+{
+	struct my_pipe pipe;
+	bk_status st;
+
+	my_pipe_hold(&pipe, store);
+	st = store_features(store, native, emulated, limits, err);
+	my_pipe_release(&pipe);
+	return st;
+}
+
+static bk_status quiet(bk_status (*fn)(struct bk_store *, struct bk_error *),
+		       struct bk_store *store, struct bk_error *err)
+{
+	struct my_pipe pipe;
+	bk_status st;
+
+	my_pipe_hold(&pipe, store);
+	st = fn(store, err);
+	my_pipe_release(&pipe);
+	return st;
+}
+
+static bk_status store_make(struct bk_store *store, struct bk_error *err)
+{
+	return quiet(my_schema_make, store, err);
+}
+
+static bk_status store_clear(struct bk_store *store, struct bk_error *err)
+{
+	return quiet(my_schema_clear, store, err);
+}
+
+static bk_status store_unmake(struct bk_store *store, struct bk_error *err)
+{
+	return quiet(my_schema_unmake, store, err);
+}
+
+static bk_status store_inspect(struct bk_store *store, uint32_t what, const struct bk_sink *sink,
+			       struct bk_error *err)
+{
+	struct my_pipe pipe;
+	bk_status st;
+
+	my_pipe_hold(&pipe, store);
+	st = my_store_inspect(store, what, sink, err);
+	my_pipe_release(&pipe);
+	return st;
+}
+
+static bk_status store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk_error *err)
+{
+	struct my_pipe pipe;
+	bk_status st;
+
+	my_pipe_hold(&pipe, store);
+	st = my_store_settle(store, timeout_ns, err);
+	my_pipe_release(&pipe);
+	return st;
+}
+
 const struct bk_store_ops my_store_ops = {
 	.struct_size = sizeof(struct bk_store_ops),
 	.open = store_open,
 	.close = store_close,
-	.features = store_features,
-	.make = my_schema_make,
-	.clear = my_schema_clear,
-	.unmake = my_schema_unmake,
-	.inspect = my_store_inspect,
-	.settle = my_store_settle,
+	.features = quiet_features,
+	.make = store_make,
+	.clear = store_clear,
+	.unmake = store_unmake,
+	.inspect = store_inspect,
+	.settle = store_settle,
 };

@@ -76,6 +76,18 @@ static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t f
 	return st;
 }
 
+/* The caller knows that it is over: nothing of it is left here or on the server. */
+void my_txn_end(struct bk_session *s)
+{
+	my_deferred_drop(s);
+	my_parents_forget(s);
+	if (s->txn != MY_TXN_NONE && !s->dead && !(s->txn == MY_TXN_ENDED && s->undone) &&
+	    mysql_query(s->conn, "ROLLBACK"))
+		s->dead = s->dead || my_lost(mysql_errno(s->conn));
+	s->txn = MY_TXN_NONE;
+}
+
+/* The server has undone it, or must; the caller has still to say commit or rollback. */
 void my_txn_ended(struct bk_session *s, bk_status why)
 {
 	if (s->txn == MY_TXN_OPEN) {
@@ -86,16 +98,20 @@ void my_txn_ended(struct bk_session *s, bk_status why)
 	my_deferred_drop(s);
 }
 
+/* A cursor, reader or writer still open: STATE, and the transaction is rolled back. */
 static bk_status no_handles(struct bk_session *s, const char *what, struct bk_error *err)
 {
+	const char *open = s->cursor.open ? "cursor"
+			   : s->reader    ? "reader"
+			   : s->writer    ? "writer"
+					  : NULL;
+
 	if (s->txn == MY_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "mysql: %s without a transaction", what);
-	if (s->cursor.open || s->reader || s->writer)
-		return bk_fail(err, BK_STATE, 0, "mysql: %s with a %s still open", what,
-			       s->cursor.open ? "cursor"
-			       : s->reader    ? "reader"
-					      : "writer");
-	return BK_OK;
+	if (!open)
+		return BK_OK;
+	my_txn_end(s);
+	return bk_fail(err, BK_STATE, 0, "mysql: %s with a %s still open", what, open);
 }
 
 static bk_status txn_flush(struct bk_session *s, struct bk_error *err)
