@@ -119,7 +119,8 @@ static bk_status send_chunks(struct bk_writer *w, bool end, struct bk_error *err
 	}
 	if (st)
 		return st;
-	memmove(w->buf.data, w->buf.data + at, w->buf.len - at);
+	if (at) /* else there may be no buffer at all */
+		memmove(w->buf.data, w->buf.data + at, w->buf.len - at);
 	w->buf.len -= at;
 	return BK_OK;
 }

@@ -34,6 +34,10 @@ bk_status my_row_decode(struct my_row *out, struct bk_slice from, struct bk_erro
 bool my_row_encode(struct my_buf *out, const struct my_row *row);
 /* The entry at *p, which moves on; false at the end. */
 bool my_entry(struct bk_slice *out, const char **p, const char *end);
+static inline const char *my_entries_begin(const struct my_entries *list)
+{
+	return list->data ? list->data : "";
+}
 bool my_entries_add(struct my_entries *list, struct my_arena *a, const struct bk_slice *parts,
 		    unsigned n);
 /* The first entry of these parts, if there is one.  Both: false: out of memory. */

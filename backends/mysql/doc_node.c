@@ -44,7 +44,7 @@ static bk_status change_links(struct my_doc_unit *u, struct my_row *row, const s
 	struct bk_link *old = my_alloc(&u->s->work, (old_n + 1) * sizeof(*old));
 	const struct bk_link **was = my_alloc(&u->s->work, (old_n + 1) * sizeof(*was));
 	const struct bk_link **now = my_alloc(&u->s->work, (node->link_count + 1) * sizeof(*now));
-	const char *p = row->links.data, *end = p + row->links.len;
+	const char *p = my_entries_begin(&row->links), *end = p + row->links.len;
 	bk_status st = BK_OK;
 
 	if (!old || !was || !now)
@@ -186,7 +186,8 @@ static bk_status load_old_targets(struct my_doc_unit *u, struct bk_error *err)
 		all.rows[all.count++] = u->rows[i];
 	}
 	for (i = 0; i < count && !st; i++) {
-		const char *p = u->rows[i]->row.links.data, *end = p + u->rows[i]->row.links.len;
+		const char *p = my_entries_begin(&u->rows[i]->row.links),
+			   *end = p + u->rows[i]->row.links.len;
 		struct bk_slice rel, target;
 
 		while (!st && my_entry(&rel, &p, end) && my_entry(&target, &p, end))
@@ -284,7 +285,7 @@ static bk_status doc_put(struct bk_session *s, const struct bk_node *nodes, size
 static bk_status remove_row(struct my_doc_unit *u, struct my_loaded *at, struct bk_slice id,
 			    struct bk_error *err)
 {
-	const char *p = at->row.links.data, *end = p + at->row.links.len;
+	const char *p = my_entries_begin(&at->row.links), *end = p + at->row.links.len;
 	struct my_loaded *path, *parent;
 	struct bk_slice rel, target;
 	bk_status st = my_unit_want(&path, u, 'p', at->row.path, err);
@@ -354,7 +355,7 @@ static bk_status take_links(struct bk_node *out, struct bk_session *s, const str
 			    struct bk_error *err)
 {
 	struct bk_link *links = my_alloc(&s->views, (row->links.count + 1) * sizeof(*links));
-	const char *p = row->links.data, *end = p + row->links.len;
+	const char *p = my_entries_begin(&row->links), *end = p + row->links.len;
 	size_t n = 0;
 
 	if (!links)

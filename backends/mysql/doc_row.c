@@ -155,7 +155,7 @@ bool my_entries_add(struct my_entries *list, struct my_arena *a, const struct bk
 bool my_entries_remove(struct my_entries *list, struct my_arena *a, const struct bk_slice *parts,
 		       unsigned n)
 {
-	const char *p = list->data, *end = p + list->len, *from;
+	const char *p = my_entries_begin(list), *end = p + list->len, *from;
 	char *data;
 	unsigned i;
 
