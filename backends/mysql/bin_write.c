@@ -241,13 +241,16 @@ static bk_status delete_chunks(struct bk_session *s, uint64_t n, struct bk_error
 /* The row that makes the binary visible; the chunks of the one before it go. */
 static bk_status name_binary(struct bk_writer *w, struct bk_error *err)
 {
+	struct bk_error taken = bk_error_init();
 	uint64_t old = 0;
 	bk_status st = BK_OK;
 
 	if (w->mode == BK_PUT_UPSERT)
 		st = old_number(&old, w, err);
 	if (!st && !old) {
-		st = insert_row(w, MY_SQL_BIN_INSERT, err);
+		st = insert_row(w, MY_SQL_BIN_INSERT, &taken);
+		if (st && (st != BK_EXISTS || w->mode == BK_PUT_CREATE))
+			*err = taken;
 		if (st != BK_EXISTS || w->mode == BK_PUT_CREATE)
 			return st;
 		st = old_number(&old, w, err); /* somebody was quicker */

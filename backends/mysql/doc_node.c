@@ -203,6 +203,7 @@ static bk_status load_old_targets(struct my_doc_unit *u, struct bk_error *err)
 static bk_status put_batch(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			   uint32_t mode, size_t *item, struct bk_error *err)
 {
+	struct bk_error late = bk_error_init();
 	struct my_doc_unit u;
 	size_t i;
 	bk_status st = my_unit_init(&u, s, rows_for(nodes, n), err);
@@ -218,8 +219,12 @@ static bk_status put_batch(struct bk_session *s, const struct bk_node *nodes, si
 	if (st)
 		return st;
 	*item = 0;
-	st = my_unit_write(&u, err);
-	return st == BK_EXISTS ? BK_END : st; /* somebody was quicker: look again */
+	st = my_unit_write(&u, &late);
+	if (st == BK_EXISTS)
+		return BK_END; /* somebody was quicker: look again */
+	if (st)
+		*err = late;
+	return st;
 }
 
 static bk_status put_all(struct bk_session *s, const struct bk_node *nodes, size_t n, uint32_t mode,

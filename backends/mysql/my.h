@@ -352,6 +352,7 @@ bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *e
 bk_status my_unit_end(struct bk_session *s, bk_status st, struct bk_error *err);
 void my_txn_ended(struct bk_session *s, bk_status why);
 void my_txn_end(struct bk_session *s);
+void my_rollback(struct bk_session *s);
 
 bk_status my_deferred_put(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			  uint32_t mode, struct bk_error *err);

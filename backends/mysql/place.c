@@ -40,12 +40,15 @@ static bk_status make_account(struct bk_store *admin, MYSQL *conn, struct bk_sli
 			      const char *host, struct bk_slice password, bool *made,
 			      struct bk_error *err)
 {
-	bk_status st = blot(my_run(admin, conn, "making an account", err,
-				   "CREATE USER %b@%s IDENTIFIED BY %b", user, host, password),
-			    err, password);
+	struct bk_error failed = bk_error_init();
+	bk_status st = my_run(admin, conn, "making an account", &failed,
+			      "CREATE USER %b@%s IDENTIFIED BY %b", user, host, password);
 
 	*made = st == BK_OK;
-	return st && err->vendor_code == ER_CANNOT_USER_NUMBER ? BK_OK : st;
+	if (!st || failed.vendor_code == ER_CANNOT_USER_NUMBER)
+		return BK_OK;
+	*err = failed;
+	return blot(st, err, password);
 }
 
 /* 'user'@'%' reaches everywhere, but an anonymous 'localhost' account of old installations comes

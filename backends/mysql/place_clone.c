@@ -172,6 +172,7 @@ static bk_status clone_views(struct clone *c, struct bk_error *err)
 {
 	MYSQL_RES *rows;
 	MYSQL_ROW row;
+	struct bk_error last = bk_error_init();
 	uint64_t left, before;
 	bool *done;
 	bk_status st = list(&rows, c, "VIEW", err);
@@ -192,15 +193,19 @@ static bk_status clone_views(struct clone *c, struct bk_error *err)
 		for (i = 0; done && (row = mysql_fetch_row(rows)) != NULL; i++) {
 			if (done[i])
 				continue;
-			st = recreate(c, "VIEW", "Create View", row[0], err);
+			st = recreate(c, "VIEW", "Create View", row[0], &last);
 			if (!st) {
 				done[i] = true;
 				left--;
 			}
+			st = BK_OK;
 		}
 	} while (done && left > 0 && left < before);
 	mysql_free_result(rows);
-	return done && left == 0 ? BK_OK : st;
+	if (!done || left == 0)
+		return st;
+	*err = last;
+	return last.status;
 }
 
 static bk_status clone_named(struct clone *c, const char *what, const char *column,

@@ -39,6 +39,7 @@ static bk_status no_parent(struct bk_error *err)
 
 static bk_status put_simple(struct bk_session *s, const struct bk_node *node, struct bk_error *err)
 {
+	struct bk_error stale = bk_error_init();
 	bool remembered = false;
 	uint64_t parent = 0;
 	bk_status st;
@@ -52,7 +53,9 @@ static bk_status put_simple(struct bk_session *s, const struct bk_node *node, st
 		if (!parent)
 			return no_parent(err);
 	}
-	st = put_row(s, node, parent, err);
+	st = put_row(s, node, parent, &stale);
+	if (st && (st != BK_NOT_FOUND || !remembered))
+		*err = stale;
 	if (st != BK_NOT_FOUND || !remembered)
 		return st;
 	/* The number that we remembered is gone: has the id another one by now? */

@@ -136,11 +136,10 @@ void my_leave(struct bk_session *s)
 {
 	int busy = BUSY;
 
-	if (s->txn == MY_TXN_ENDED && !s->undone && !s->dead) {
+	if (s->txn == MY_TXN_ENDED && !s->undone) {
 		/* A lock wait that timed out undoes its statement only: let go of the rest. */
 		s->undone = true;
-		if (mysql_query(s->conn, "ROLLBACK"))
-			s->dead = s->dead || my_lost(mysql_errno(s->conn));
+		my_rollback(s);
 	}
 	s->writing = false;
 	if (!atomic_compare_exchange_strong(&s->state, &busy, IDLE)) {
@@ -148,7 +147,7 @@ void my_leave(struct bk_session *s)
 		pthread_mutex_lock(&s->cancel_lock);
 		pthread_mutex_unlock(&s->cancel_lock);
 		if (!s->dead)
-			(void)mysql_query(s->conn, "DO 0");
+			(void)mysql_query(s->conn, "DO 0"); /* it may be killed: that is its use */
 		atomic_store(&s->state, IDLE);
 	}
 	my_pipe_release(&s->pipe);

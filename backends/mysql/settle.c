@@ -46,15 +46,18 @@ static bk_status purge(struct bk_store *store, MYSQL *conn, uint64_t deadline_ns
 		       struct bk_error *err)
 {
 	struct timespec pause = {.tv_nsec = PAUSE_NS};
+	struct bk_error hidden = bk_error_init();
 	uint64_t least = UINT64_MAX, length, since = now(store);
 	bk_status st;
 
 	for (;;) {
-		st = number(&length, store, conn, err);
+		st = number(&length, store, conn, &hidden);
 		if (st == BK_AUTH)
 			return BK_OK; /* the account may not look */
-		if (st)
+		if (st) {
+			*err = hidden;
 			return st;
+		}
 		if (length < least) {
 			least = length;
 			since = now(store);
@@ -97,6 +100,7 @@ static bk_status on_all(struct bk_store *store, MYSQL *conn, const char *before,
 
 bk_status my_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk_error *err)
 {
+	struct bk_error refused = bk_error_init();
 	uint64_t deadline_ns = now(store) + timeout_ns;
 	struct my_mark m;
 	MYSQL *conn;
@@ -116,8 +120,10 @@ bk_status my_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk
 		return st;
 	if (now(store) > deadline_ns)
 		return bk_fail(err, BK_TIMEOUT, 0, "mysql: settle: the deadline passed");
-	st = on_all(store, conn, "FLUSH TABLES ", " FOR EXPORT", err);
+	st = on_all(store, conn, "FLUSH TABLES ", " FOR EXPORT", &refused);
 	if (st == BK_AUTH)
 		return BK_OK;
+	if (st)
+		*err = refused;
 	return st ? st : my_run(store, conn, "settle", err, "UNLOCK TABLES");
 }

@@ -44,6 +44,8 @@ static bk_status failed(struct bk_session *s, unsigned code, const char *sqlstat
 
 	if (st == BK_CONFLICT || my_lost(code))
 		my_txn_ended(s, st);
+	if (s->deciding && (st == BK_CANCELLED || st == BK_TIMEOUT))
+		err->flags |= BK_ERR_OUTCOME_UNKNOWN;
 	if (my_lost(code) || st == BK_UNAVAILABLE) {
 		if (s->timeout_ns &&
 		    s->store->host->now_ns(s->store->host->ctx) >= s->deadline_ns) {
@@ -327,6 +329,19 @@ static bk_status refetch(struct bk_session *s, MYSQL_STMT *stmt, const char *col
 	return bind_columns(s, stmt, columns) ? BK_OK : my_fail_stmt(s, stmt, what, err);
 }
 
+/* An error came in the place of a row, and nothing comes behind it.  libmariadb 3.3 does not take
+ * note of that: whatever touches the statement next would wait for the rest of its rows. */
+static void abandon(struct bk_session *s, MYSQL_STMT *stmt)
+{
+#ifdef LIBMARIADB
+	s->conn->status = MYSQL_STATUS_READY;
+	stmt->state = MYSQL_STMT_FETCH_DONE;
+#else
+	(void)s;
+	mysql_stmt_free_result(stmt);
+#endif
+}
+
 bk_status my_row(struct bk_session *s, MYSQL_STMT *stmt, const char *columns, const char *what,
 		 struct bk_error *err)
 {
@@ -345,7 +360,7 @@ bk_status my_row(struct bk_session *s, MYSQL_STMT *stmt, const char *columns, co
 		return st;
 	default:
 		st = my_fail_stmt(s, stmt, what, err);
-		mysql_stmt_free_result(stmt);
+		abandon(s, stmt);
 		return st;
 	}
 }

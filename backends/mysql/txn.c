@@ -76,14 +76,26 @@ static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t f
 	return st;
 }
 
+/* Also when a KILL meant for the statement before it hits the ROLLBACK. */
+void my_rollback(struct bk_session *s)
+{
+	int tries;
+
+	for (tries = 0; tries < 5 && !s->dead; tries++) {
+		if (!mysql_query(s->conn, "ROLLBACK"))
+			return;
+		s->dead = my_lost(mysql_errno(s->conn));
+	}
+	s->dead = true; /* nobody knows what state it is in */
+}
+
 /* The caller knows that it is over: nothing of it is left here or on the server. */
 void my_txn_end(struct bk_session *s)
 {
 	my_deferred_drop(s);
 	my_parents_forget(s);
-	if (s->txn != MY_TXN_NONE && !s->dead && !(s->txn == MY_TXN_ENDED && s->undone) &&
-	    mysql_query(s->conn, "ROLLBACK"))
-		s->dead = s->dead || my_lost(mysql_errno(s->conn));
+	if (s->txn != MY_TXN_NONE && !(s->txn == MY_TXN_ENDED && s->undone))
+		my_rollback(s);
 	s->txn = MY_TXN_NONE;
 }
 
@@ -137,8 +149,8 @@ static bk_status txn_commit(struct bk_session *s, struct bk_error *err)
 		s->deciding = true;
 		st = my_query(s, "COMMIT", "commit", err);
 		s->deciding = false;
-		if (st && !s->dead)
-			(void)mysql_query(s->conn, "ROLLBACK");
+		if (st)
+			my_rollback(s);
 		s->txn = MY_TXN_NONE;
 		my_leave(s);
 	}
@@ -161,7 +173,9 @@ static bk_status txn_rollback(struct bk_session *s, struct bk_error *err)
 		return BK_OK; /* my_leave() did it, or the connection is gone */
 	st = my_enter(s, 0, err);
 	if (!st) {
-		st = my_query(s, "ROLLBACK", "rollback", err);
+		my_rollback(s);
+		if (s->dead)
+			st = my_fail_conn(err, s->store, s->conn, "rollback");
 		my_leave(s);
 	}
 	return st;
@@ -220,8 +234,7 @@ bk_status my_unit_end(struct bk_session *s, bk_status st, struct bk_error *err)
 			return BK_OK;
 		}
 	}
-	if (!s->dead)
-		(void)mysql_query(s->conn, "ROLLBACK");
+	my_rollback(s);
 	s->unit = false;
 	return st;
 }
