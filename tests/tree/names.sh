@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$1"
 failed=0
 
+# environment.c lists the prefixes of the variables that it takes away from every client library.
 for folder in backends/*/; do
 	name=$(basename "$folder")
 	case $name in
@@ -15,13 +16,13 @@ for folder in backends/*/; do
 	# a word of its own; "%s3" is none
 	*) pattern="(^|[^%[:alnum:]_])$name\\b" ;;
 	esac
-	if grep -rniE -- "$pattern" src | grep -viE '"mem".*oracle|oracle.*"mem"'; then
+	if grep -rniE -- "$pattern" src |
+		grep -viE '"mem".*oracle|oracle.*"mem"|^src/plugin/environment\.c:'; then
 		echo "src/ names the backend '$name'"
 		failed=1
 	fi
 done
-# Products, under names that no folder has.  environment.c lists the prefixes of the variables that
-# it takes away from every client library.
+# Products, under names that no folder has.
 if grep -rniE 'postgres|mysql|mariadb|leveldb|rocksdb|radosgw|libpq|minio' src |
 	grep -vE '^src/plugin/environment\.c:'; then
 	echo "src/ names a product"
