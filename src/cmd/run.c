@@ -106,6 +106,7 @@ static int run_exec(const struct bk_cmd_args *args)
 	const char **sets = collect_sets(args);
 	struct bk_matrix_overrides overrides = {
 		.only = bk_cmd_flag(args, "only"),
+		.variants = bk_cmd_flag(args, "variants"),
 		.rounds = bk_cmd_flag(args, "rounds"),
 		.seed = bk_cmd_flag(args, "seed"),
 		.data = bk_cmd_flag(args, "data"),
@@ -135,6 +136,7 @@ static const struct bk_flag flags[] = {
 	{.name = "only",
 	 .arg = "GLOB",
 	 .help = "only cells of that name, such as '*access=native*'"},
+	{.name = "variants", .arg = "NAME,...", .help = "only these variants of the matrix"},
 	{.name = "rounds", .arg = "N", .help = "instead of the matrix's own"},
 	{.name = "seed", .arg = "S", .help = "instead of the matrix's own"},
 	{.name = "data", .arg = "FOLDER", .help = "where stores live while the run lasts"},

@@ -301,6 +301,89 @@ static bk_status check_binaries(const struct bk_matrix *m, struct bk_error *err)
 	return BK_OK;
 }
 
+static bool in_list(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (*list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == len && strncmp(list, name, n) == 0)
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+static bk_status check_variant_names(struct bk_matrix *m, const char *list, struct bk_error *err)
+{
+	size_t i;
+
+	while (*list) {
+		char *name = bk_arena_strndup(&m->arena, list, strcspn(list, ","));
+		struct bk_suggest suggest;
+		bool found = false;
+
+		if (!name)
+			return bk_fail(err, BK_NOMEM, 0, "out of memory for the matrix");
+		bk_suggest_init(&suggest, name);
+		for (i = 0; i < m->variant_count; i++) {
+			bk_suggest_offer(&suggest, m->variants[i].name);
+			found = found || strcmp(m->variants[i].name, name) == 0;
+		}
+		if (!found)
+			return bk_fail(err, BK_INVALID, 0,
+				       "--variants: '%s' is not in this matrix%s%s%s", name,
+				       suggest.best ? "; did you mean '" : "",
+				       suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
+		list += strcspn(list, ",");
+		list += *list == ',';
+	}
+	return BK_OK;
+}
+
+/* The cells of other variants are never made; exclusions may still name them. */
+static bk_status keep_variants(struct bk_matrix *m, const char *list, struct bk_error *err)
+{
+	bk_status st = check_variant_names(m, list, err);
+	size_t i, kept = 0;
+
+	if (st < 0)
+		return st;
+	for (i = 0; i < m->cell_count; i++) {
+		if (in_list(list, m->variants[m->cells[i].variant].name))
+			m->cells[kept++] = m->cells[i];
+	}
+	m->cell_count = kept;
+	if (!kept)
+		return bk_fail(err, BK_INVALID, 0, "--variants '%s' leaves no cell", list);
+	return BK_OK;
+}
+
+/* A variant of which no cell is left is not opened, and no server is started for it. */
+static void drop_idle_variants(struct bk_matrix *m)
+{
+	size_t index[VARIANTS_MAX], i, k, kept = 0;
+	bool reference = false;
+
+	for (i = 0; i < m->variant_count; i++) {
+		bool used = false;
+
+		for (k = 0; k < m->cell_count && !used; k++)
+			used = m->cells[k].variant == i;
+		index[i] = kept;
+		if (!used)
+			continue;
+		reference = reference || strcmp(m->variants[i].name, m->reference) == 0;
+		m->variants[kept++] = m->variants[i];
+	}
+	m->variant_count = kept;
+	for (k = 0; k < m->cell_count; k++)
+		m->cells[k].variant = index[m->cells[k].variant];
+	if (!reference)
+		m->reference = m->variants[0].name;
+}
+
 static bk_status override_number(uint64_t *out, const char *flag, const char *text, uint64_t min,
 				 uint64_t max, struct bk_error *err)
 {
@@ -420,8 +503,12 @@ bk_status bk_matrix_load(struct bk_matrix *out, const char *path,
 		st = apply(m, overrides, err);
 	if (st >= 0)
 		st = bk_matrix_cells(m, bk_yaml_get(m->file.root, "exclude"), overrides->only, err);
-	if (st >= 0)
+	if (st >= 0 && overrides->variants)
+		st = keep_variants(m, overrides->variants, err);
+	if (st >= 0) {
+		drop_idle_variants(m);
 		st = check_binaries(m, err);
+	}
 	if (st < 0)
 		bk_matrix_free(m);
 	return st;

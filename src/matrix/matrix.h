@@ -59,8 +59,9 @@ struct bk_matrix {
 	size_t cell_count;
 };
 
-struct bk_matrix_overrides { /* the command line; NULL or 0: not given */
-	const char *only;    /* glob on a cell's name */
+struct bk_matrix_overrides {  /* the command line; NULL or 0: not given */
+	const char *only;     /* glob on a cell's name */
+	const char *variants; /* names, separated by commas: these of the matrix */
 	const char *rounds, *seed;
 	const char *data;
 	const char *const *sets; /* "[NAME.]option=value", NULL-terminated */
