@@ -6,6 +6,7 @@
  */
 #include "conform/conform.h"
 #include "cmd/cmd.h"
+#include "cmd/servers.h"
 #include "util/units.h"
 
 #include <bakeoff/backend_util.h>
@@ -19,6 +20,8 @@ static const struct bk_flag conform_flags[] = {
 	{"seed", "N", "seed of the model group (default 1)", 0, false},
 	{"timeout", "TIME", "for one case (default 30s)", 0, false},
 	{"expect", "FILE", "expected failures (default: bk-NAME.expect beside the backend)", 0,
+	 false},
+	{"data", "FOLDER", "where a private server keeps its data (default: $TMPDIR or /tmp)", 0,
 	 false},
 	{"crash-command", "CMD", "kills the backend's server with SIGKILL and starts it again", 0,
 	 false},
@@ -73,9 +76,42 @@ static bk_status conform_numbers(struct bk_conform_config *config, const struct 
 	return st;
 }
 
+static bk_status conform_crash(void *ctx, struct bk_error *err)
+{
+	bk_status st = bk_service_kill(ctx, err);
+
+	return st == BK_OK ? bk_service_restart(ctx, err) : st;
+}
+
+/* A server as production has it, on a disk: whatever a case asks for it promises. */
+static bk_status conform_server(struct bk_service_run **out, const struct bk_cmd_args *args,
+				struct bk_conform_config *config, struct bk_options *options,
+				struct bk_error *err)
+{
+	const char *tmpdir = getenv("TMPDIR");
+	struct bk_service_config service = {
+		.profile = BK_PROFILE_BENCH,
+		.durability = BK_DURABLE_MACHINE,
+		.purpose = "conform",
+		.data = bk_cmd_flag(args, "data"),
+	};
+	bk_status st;
+
+	if (!service.data)
+		service.data = tmpdir && tmpdir[0] == '/' ? tmpdir : "/tmp";
+	bk_service_sweep();
+	st = bk_service_start(out, config->plugin, options, &service, err);
+	if (st == BK_OK && !config->crash) {
+		config->crash = conform_crash;
+		config->crash_ctx = *out;
+	}
+	return st;
+}
+
 static int conform_run(const struct bk_cmd_args *args, struct bk_conform_config *config,
 		       struct bk_error *err)
 {
+	struct bk_service_run *server = NULL;
 	struct bk_plugin *plugin = NULL;
 	struct bk_options *options = NULL;
 	struct bk_conform_result sum;
@@ -91,8 +127,11 @@ static int conform_run(const struct bk_cmd_args *args, struct bk_conform_config 
 		st = conform_set(options, plugin, bk_cmd_flag_at(args, "set", i), err);
 	config->plugin = plugin;
 	config->options = options;
+	if (st == BK_OK && bk_service_is_meant(plugin, options))
+		st = conform_server(&server, args, config, options, err);
 	if (st == BK_OK)
 		st = bk_conform_run(&sum, config, err);
+	bk_service_stop(server);
 	bk_options_free(options);
 	bk_plugin_free(plugin);
 	if (st != BK_OK)
@@ -147,11 +186,13 @@ const struct bk_cmd bk_cmd_conform = {
 		"case.  Cases that need a feature which the backend lacks are skipped.  Failures "
 		"that the backend owns up to stand in its file of expectations; a pass of such a "
 		"case is a failure.\n\n"
-		"A store that lives in a folder gets a temporary one under TMPDIR; any other is "
-		"reached by its options and gets spaces of its own, removed afterwards.\n\n"
-		"With --crash-command the crash group kills the server and not only the client: "
-		"CMD is run by the shell, must kill the server with SIGKILL, start it on the same "
-		"data, and end with status 0 once it answers.\n\n"
+		"A store that lives in a folder gets a temporary one under TMPDIR. A backend that "
+		"can start its server gets a private one, unless options or variables say where "
+		"one is; there it gets spaces of its own, removed afterwards.\n\n"
+		"The crash group kills a private server too, and starts it on the same data. For "
+		"any other --crash-command does: CMD is run by the shell, must kill the server "
+		"with SIGKILL, start it on the same data, and end with status 0 once it "
+		"answers.\n\n"
 		" bakeoff conform mem\n"
 		" bakeoff conform ./bk-mine.so --run node --run 'walk.*step*'\n"
 		" bakeoff conform mem --run model --seed 17",
