@@ -1,10 +1,11 @@
 /*
- * bucket.c - buckets made, removed, claimed, asked for their tags.
+ * bucket.c - buckets made, removed, asked for their tags; and the doors by which own.c gets at
+ * them.
  *
  * The one invariant: DELETE of a bucket is left to the server to refuse where anything is in it.
  */
+#include "bucket.h"
 #include "list.h"
-#include "own.h"
 #include "xml.h"
 
 bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, struct bk_error *err)
@@ -14,7 +15,7 @@ bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, str
 	bk_status st = s3_call(hand.t, hand.link, &r, &here);
 
 	if (st != BK_OK && hand.t->answer.status != 404) {
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 		return st;
 	}
 	*out = st == BK_OK;
@@ -71,7 +72,7 @@ bk_status s3_bucket_create(struct s3_hand hand, const char *name, struct bk_erro
 	if (region && strstr(hand.t->answer.code, "LocationConstraint"))
 		st = bkt_create(hand, name, NULL, &here);
 	if (st != BK_OK)
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 	return st;
 }
 
@@ -84,58 +85,8 @@ bk_status s3_bucket_delete(struct s3_hand hand, const char *name, struct bk_erro
 
 	if (st == BK_OK || hand.t->answer.status == 404)
 		return BK_OK;
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
-}
-
-/* ---- Claims -----------------------------------------------------------------------------------
- */
-
-static void bkt_claim_name(char out[64], struct s3_hand hand, const char *name)
-{
-	char hash[S3_HASH_HEX];
-
-	if (strlen(name) + 6 <= 63) {
-		snprintf(out, 64, "%s-claim", name);
-		return;
-	}
-	s3_sha256_hex(hash, &hand.link->signer, name, strlen(name));
-	snprintf(out, 64, "%.40s-%.12s-claim", name, hash);
-}
-
-/* Whoever may make one bucket and no other works without a claim: then a make() that is cut short
- * leaves a bucket that is refused, and told so. */
-bk_status s3_claim(struct s3_hand hand, const char *name, struct bk_error *err)
-{
-	struct bk_error here = bk_error_init();
-	char claim[64];
-	bk_status st;
-
-	bkt_claim_name(claim, hand, name);
-	st = s3_bucket_create(hand, claim, &here);
-	if (st == BK_OK || hand.t->answer.status == 403 || hand.t->answer.status == 409)
-		return BK_OK;
-	s3_pass_error(err, &here);
-	return st;
-}
-
-void s3_unclaim(struct s3_hand hand, const char *name)
-{
-	struct bk_error ignored = bk_error_init();
-	char claim[64];
-
-	bkt_claim_name(claim, hand, name);
-	s3_bucket_delete(hand, claim, &ignored);
-}
-
-bool s3_is_claimed(struct s3_hand hand, const char *name)
-{
-	struct bk_error ignored = bk_error_init();
-	bool there = false;
-	char claim[64];
-
-	bkt_claim_name(claim, hand, name);
-	return s3_bucket_exists(&there, hand, claim, &ignored) == BK_OK && there;
 }
 
 /* ---- Tags -------------------------------------------------------------------------------------
@@ -182,4 +133,132 @@ bk_status s3_bucket_tag(char *out, size_t cap, struct s3_hand hand, const char *
 	if (!want.found)
 		return bk_fail(err, BK_NOT_FOUND, 0, "s3: bucket '%s' has no tag '%s'", name, tag);
 	return BK_OK;
+}
+
+/* ---- Doors ------------------------------------------------------------------------------------
+ */
+
+static struct s3_request bkt_object(const struct s3_hand *hand, const char *what,
+				    const char *method, const char *key)
+{
+	return (struct s3_request){.what = what,
+				   .method = method,
+				   .bucket = hand->link->config->bucket,
+				   .key = bk_slice_str(key)};
+}
+
+static bk_status bkt_read(void *ctx, enum own_found *found, struct s3_buf *text, const char *key,
+			  struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	struct s3_request r = bkt_object(hand, "get", "GET", key);
+	struct bk_error here = bk_error_init();
+	struct s3_answer *a = &hand->t->answer;
+	bk_status st = s3_call(hand->t, hand->link, &r, &here);
+
+	if (st == BK_NOT_FOUND) {
+		*found = strcmp(a->code, "NoSuchBucket") == 0 ? OWN_NO_BUCKET : OWN_NO_OBJECT;
+		return BK_OK;
+	}
+	if (st != BK_OK) {
+		s3_error_pass(err, &here);
+		return st;
+	}
+	*found = OWN_THERE;
+	s3_buf_put(text, s3_buf_str(&a->body), a->body.len);
+	return text->failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory") : BK_OK;
+}
+
+static bk_status bkt_write(void *ctx, const char *key, const char *text, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	struct s3_request r = bkt_object(hand, "put", "PUT", key);
+
+	r.body = text;
+	r.body_len = strlen(text);
+	r.flags = S3_CHANGES;
+	return s3_call(hand->t, hand->link, &r, err);
+}
+
+static bk_status bkt_remove(void *ctx, const char *key, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	struct s3_request r = bkt_object(hand, "delete", "DELETE", key);
+
+	r.flags = S3_CHANGES;
+	return s3_call(hand->t, hand->link, &r, err);
+}
+
+static bk_status bkt_first(void *ctx, size_t *count, struct s3_buf *key, const char *bucket,
+			   const char *prefix, unsigned most, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	struct s3_listing list = {0};
+	struct bk_slice first;
+	bk_status st;
+
+	s3_listing_start(&list, S3_LIST_OBJECTS);
+	st = s3_listing_page(&list, hand->t, hand->link, bucket, prefix, most, err);
+	if (st == BK_OK && list.count) {
+		first = s3_listing_key(&list, 0);
+		s3_buf_put(key, first.data, first.len);
+	}
+	if (st == BK_OK)
+		*count = list.count;
+	s3_listing_free(&list);
+	return st;
+}
+
+static bk_status bkt_make_door(void *ctx, bool *refused, const char *name, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	struct bk_error here = bk_error_init();
+	bk_status st = s3_bucket_create(*hand, name, &here);
+
+	*refused = st != BK_OK && (hand->t->answer.status == 403 || hand->t->answer.status == 409);
+	if (st == BK_OK || *refused)
+		return BK_OK;
+	s3_error_pass(err, &here);
+	return st;
+}
+
+static bk_status bkt_remove_door(void *ctx, const char *name, struct bk_error *err)
+{
+	return s3_bucket_delete(*(struct s3_hand *)ctx, name, err);
+}
+
+static bk_status bkt_exists_door(void *ctx, bool *out, const char *name, struct bk_error *err)
+{
+	return s3_bucket_exists(out, *(struct s3_hand *)ctx, name, err);
+}
+
+static bool bkt_is_place(void *ctx, const char *bucket)
+{
+	struct bk_error ignored = bk_error_init();
+	char mark[260];
+
+	return s3_bucket_tag(mark, sizeof(mark), *(struct s3_hand *)ctx, bucket, S3_TAG_MARK,
+			     &ignored) == BK_OK;
+}
+
+struct own_doors s3_doors(struct s3_hand *hand)
+{
+	const struct s3_config *c = hand->link->config;
+
+	return (struct own_doors){
+		.ctx = hand,
+		.backend = "s3",
+		.bucket = c->bucket,
+		.root = c->root,
+		.space = c->space,
+		.mark = c->mark,
+		.read = bkt_read,
+		.write = bkt_write,
+		.remove = bkt_remove,
+		.first = bkt_first,
+		.bucket_make = bkt_make_door,
+		.bucket_remove = bkt_remove_door,
+		.bucket_exists = bkt_exists_door,
+		.is_place = bkt_is_place,
+	};
 }

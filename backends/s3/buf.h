@@ -47,4 +47,13 @@ static inline void s3_buf_free(struct s3_buf *buf)
 	memset(buf, 0, sizeof(*buf));
 }
 
+/* An error met on the way becomes the call's: *err stays as it is until one is final. */
+static inline void s3_error_pass(struct bk_error *err, const struct bk_error *from)
+{
+	uint32_t size = err->struct_size;
+
+	*err = *from;
+	err->struct_size = size;
+}
+
 #endif

@@ -51,7 +51,7 @@ static bk_status cal_try(struct s3_transfer *t, struct s3_link *link, const stru
 		link->counters.retries++;
 	}
 failed:
-	s3_pass_error(final, err);
+	s3_error_pass(final, err);
 	return st;
 }
 

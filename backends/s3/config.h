@@ -28,7 +28,6 @@ enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
 #define S3_PARTS_MAX   10000u
 #define S3_PART_LEAST  (UINT64_C(5) << 20)
 #define S3_BINARY_MAX  (UINT64_C(5) << 40)
-#define S3_MARK        ".bakeoff"
 #define S3_CONCURRENCY 16
 
 extern const struct bk_option s3_option_table[];

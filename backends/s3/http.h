@@ -137,9 +137,6 @@ void s3_transfer_free(struct s3_transfer *t);
 bk_status s3_outcome(bool *again, struct s3_transfer *t, const struct s3_request *request,
 		     unsigned tried, struct bk_error *err);
 
-/* An error met on the way becomes the call's: *err stays as it is until one is final. */
-void s3_pass_error(struct bk_error *err, const struct bk_error *from);
-
 /* From the request to its whole answer, tries again included.  OK: 2xx. */
 bk_status s3_call(struct s3_transfer *t, struct s3_link *link, const struct s3_request *request,
 		  struct bk_error *err);

@@ -4,7 +4,7 @@
  * The one invariant: a question that a server does not answer is said to be `unsupported`, and is
  * no failure.  Listing stops after so many pages, and then says so.
  */
-#include "own.h"
+#include "bucket.h"
 #include "s3.h"
 #include "xml.h"
 

@@ -7,7 +7,7 @@
  */
 #include "s3.h"
 
-#define KEY_ASIDE S3_MARK "/"
+#define KEY_ASIDE OWN_MARK "/"
 
 /* The same for every space of a bucket. */
 size_t s3_key_most(const struct s3_config *config)
@@ -50,13 +50,13 @@ bk_status s3_key_full(struct s3_buf *out, const struct s3_config *config, struct
 		      struct bk_error *err)
 {
 	bk_status st = s3_key_check(config, key, err);
-	size_t mark = strlen(S3_MARK);
+	size_t mark = strlen(OWN_MARK);
 
 	if (st != BK_OK)
 		return st;
 	s3_buf_reset(out);
 	s3_buf_puts(out, config->space);
-	if (key.len >= mark && memcmp(key.data, S3_MARK, mark) == 0)
+	if (key.len >= mark && memcmp(key.data, OWN_MARK, mark) == 0)
 		s3_buf_puts(out, KEY_ASIDE);
 	s3_buf_put(out, key.data, key.len);
 	return out->failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory") : BK_OK;
@@ -68,7 +68,7 @@ struct bk_slice s3_key_own(const struct s3_config *config, struct bk_slice full)
 	const char *p = (const char *)full.data + prefix;
 	size_t len = full.len > prefix ? full.len - prefix : 0;
 
-	if (len == strlen(S3_MARK) && memcmp(p, S3_MARK, len) == 0)
+	if (len == strlen(OWN_MARK) && memcmp(p, OWN_MARK, len) == 0)
 		return bk_slice_of(NULL, 0);
 	if (len > aside && memcmp(p, KEY_ASIDE, aside) == 0)
 		return bk_slice_of(p + aside, len - aside);

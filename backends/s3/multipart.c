@@ -108,7 +108,7 @@ static bk_status mp_step(struct bk_writer *w, struct s3_part *p, struct bk_error
 	if (st == BK_OK)
 		return mp_note(w, p, err);
 	if (!again) {
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 		return st;
 	}
 	p->again_ns = s3_now_ns() + s3_backoff_ns(link, p->tried++);
@@ -159,7 +159,7 @@ static bk_status mp_await(struct bk_writer *w, size_t most, struct bk_error *err
 				   &here);
 	}
 	if (st != BK_OK)
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 	return st;
 }
 
@@ -295,7 +295,7 @@ static bk_status mp_check_absent(struct bk_writer *w, struct bk_error *err)
 		return BK_OK;
 	if (st == BK_OK)
 		return bk_fail(err, BK_EXISTS, 0, "s3: put: the key is taken");
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
 }
 
@@ -326,7 +326,7 @@ static bk_status mp_complete(struct bk_writer *w, struct bk_error *err)
 	if (s->link.counters.retries != retries &&
 	    strcmp(s->call.answer.code, "NoSuchUpload") == 0 && mp_was_completed(w))
 		return BK_OK;
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
 }
 

@@ -66,14 +66,6 @@ static bk_status out_of_http(long status)
 	}
 }
 
-void s3_pass_error(struct bk_error *err, const struct bk_error *from)
-{
-	uint32_t size = err->struct_size;
-
-	*err = *from;
-	err->struct_size = size;
-}
-
 static bool out_is_busy(const struct s3_answer *a)
 {
 	return a->status == 503 || a->status == 429 || strcmp(a->code, "SlowDown") == 0 ||

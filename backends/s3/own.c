@@ -2,245 +2,311 @@
  * own.c - see own.h.
  */
 #include "own.h"
-#include "list.h"
 
-#define OWN_MADE "made-bucket"
+#define OWN_MADE  "made-bucket"
+#define OWN_CLAIM "-claim"
 
-static void own_key(struct s3_buf *out, const char *prefix)
+static bk_status own_no_memory(const struct own_doors *d, struct bk_error *err)
 {
-	s3_buf_reset(out);
-	s3_buf_puts(out, prefix);
-	s3_buf_puts(out, S3_MARK);
+	return bk_fail(err, BK_NOMEM, 0, "%s: out of memory", d->backend);
 }
 
-/* The object's text; NOT_FOUND with answer.code "NoSuchBucket" or another. */
-static bk_status own_read(struct s3_hand hand, const char *prefix, struct bk_error *err)
+/* "PREFIX/.bakeoff", the caller's to free. */
+static char *own_key(const char *prefix)
 {
-	struct s3_request r = {.what = "get", .method = "GET", .bucket = hand.link->config->bucket};
 	struct s3_buf key = {0};
-	bk_status st;
 
-	own_key(&key, prefix);
+	s3_buf_putf(&key, "%s" OWN_MARK, prefix);
 	if (key.failed)
-		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	r.key = bk_slice_of(key.data, key.len);
-	st = s3_call(hand.t, hand.link, &r, err);
-	s3_buf_free(&key);
+		s3_buf_free(&key);
+	return key.data;
+}
+
+static bk_status own_read(const struct own_doors *d, enum own_found *found, struct s3_buf *text,
+			  const char *prefix, struct bk_error *err)
+{
+	char *key = own_key(prefix);
+	bk_status st = key ? d->read(d->ctx, found, text, key, err) : own_no_memory(d, err);
+
+	free(key);
 	return st;
 }
 
-static bk_status own_write(struct s3_hand hand, const char *prefix, const char *last_line,
+static bk_status own_write(const struct own_doors *d, const char *prefix, const char *last_line,
 			   struct bk_error *err)
 {
-	struct s3_request r = {.what = "put",
-			       .method = "PUT",
-			       .bucket = hand.link->config->bucket,
-			       .flags = S3_CHANGES};
-	struct s3_buf key = {0}, text = {0};
+	char *key = own_key(prefix);
+	struct s3_buf text = {0};
 	bk_status st;
 
-	own_key(&key, prefix);
-	s3_buf_putf(&text, "%s\ns3\n%s", hand.link->config->mark, last_line);
-	if (key.failed || text.failed) {
-		st = bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	} else {
-		r.key = bk_slice_of(key.data, key.len);
-		r.body = text.data;
-		r.body_len = text.len;
-		st = s3_call(hand.t, hand.link, &r, err);
-	}
-	s3_buf_free(&key);
+	s3_buf_putf(&text, "%s\n%s\n%s", d->mark, d->backend, last_line);
+	st = key && !text.failed ? d->write(d->ctx, key, text.data, err) : own_no_memory(d, err);
 	s3_buf_free(&text);
+	free(key);
 	return st;
 }
 
-static bk_status own_delete(struct s3_hand hand, const char *prefix, struct bk_error *err)
+static bk_status own_remove(const struct own_doors *d, const char *prefix, struct bk_error *err)
 {
-	struct s3_request r = {.what = "delete",
-			       .method = "DELETE",
-			       .bucket = hand.link->config->bucket,
-			       .flags = S3_CHANGES};
-	struct s3_buf key = {0};
-	bk_status st;
+	char *key = own_key(prefix);
+	bk_status st = key ? d->remove(d->ctx, key, err) : own_no_memory(d, err);
 
-	own_key(&key, prefix);
-	if (key.failed)
-		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	r.key = bk_slice_of(key.data, key.len);
-	st = s3_call(hand.t, hand.link, &r, err);
-	s3_buf_free(&key);
+	free(key);
 	return st;
 }
 
-bk_status s3_mark_write(struct s3_hand hand, struct bk_error *err)
+/* ---- Claims -----------------------------------------------------------------------------------
+ */
+
+/* A name too long for the suffix loses its end to a hash (FNV-1a) of the whole. */
+static void own_claim_name(char out[64], const char *bucket)
 {
-	return own_write(hand, hand.link->config->space, "", err);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	const unsigned char *p;
+
+	if (strlen(bucket) + strlen(OWN_CLAIM) <= 63) {
+		snprintf(out, 64, "%s" OWN_CLAIM, bucket);
+		return;
+	}
+	for (p = (const unsigned char *)bucket; *p; p++)
+		hash = (hash ^ *p) * UINT64_C(0x100000001b3);
+	snprintf(out, 64, "%.40s-%012llx" OWN_CLAIM, bucket,
+		 (unsigned long long)(hash & UINT64_C(0xffffffffffff)));
+}
+
+/* Whoever may make one bucket and no other works without a claim: then a make() that is cut short
+ * leaves a bucket that is refused, and told so. */
+bk_status own_claim(const struct own_doors *d, const char *bucket, struct bk_error *err)
+{
+	bool refused = false;
+	char claim[64];
+
+	own_claim_name(claim, bucket);
+	return d->bucket_make(d->ctx, &refused, claim, err);
+}
+
+void own_unclaim(const struct own_doors *d, const char *bucket)
+{
+	struct bk_error ignored = bk_error_init();
+	char claim[64];
+
+	own_claim_name(claim, bucket);
+	d->bucket_remove(d->ctx, claim, &ignored);
+}
+
+bool own_is_claimed(const struct own_doors *d, const char *bucket)
+{
+	struct bk_error ignored = bk_error_init();
+	bool there = false;
+	char claim[64];
+
+	own_claim_name(claim, bucket);
+	return d->bucket_exists(d->ctx, &there, claim, &ignored) == BK_OK && there;
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------
  */
 
-static void own_judge_mark(struct s3_look *out, const struct s3_config *c, const char *text)
+bool own_judge(char why[300], const struct own_doors *d, const char *text)
 {
-	size_t len = strcspn(text, "\n");
+	size_t len = strcspn(text, "\n"), kind_len;
+	const char *kind = text[len] ? text + len + 1 : "";
 
-	out->owner = S3_OURS;
-	if (len == strlen(c->mark) && memcmp(text, c->mark, len) == 0)
-		return;
-	out->owner = S3_FOREIGN;
-	snprintf(out->why, sizeof(out->why), "it bears the mark '%.*s', not '%.80s'",
-		 len > 80 ? 80 : (int)len, text, c->mark);
+	kind_len = strcspn(kind, "\n");
+	if (len != strlen(d->mark) || memcmp(text, d->mark, len) != 0) {
+		snprintf(why, 300, "it bears the mark '%.*s', not '%.80s'",
+			 len > 80 ? 80 : (int)len, text, d->mark);
+		return false;
+	}
+	/* The backends keep their keys differently. */
+	if (kind_len &&
+	    (kind_len != strlen(d->backend) || memcmp(kind, d->backend, kind_len) != 0)) {
+		snprintf(why, 300, "its mark names the backend '%.*s'",
+			 kind_len > 40 ? 40 : (int)kind_len, kind);
+		return false;
+	}
+	return true;
 }
 
-static bk_status own_look_below(struct s3_look *out, struct s3_hand hand, struct bk_error *err)
+static bk_status own_look_below(struct own_look *out, const struct own_doors *d,
+				struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
-	struct s3_listing list = {0};
-	bk_status st;
+	struct s3_buf key = {0};
+	size_t count = 0;
+	bk_status st = d->first(d->ctx, &count, &key, d->bucket, d->space, 1, err);
 
-	s3_listing_start(&list, S3_LIST_OBJECTS);
-	st = s3_listing_page(&list, hand.t, hand.link, c->bucket, c->space, 1, err);
-	out->owner = S3_FREE;
-	if (st == BK_OK && list.count) {
-		struct bk_slice key = s3_listing_key(&list, 0);
-
-		out->owner = S3_FOREIGN;
-		snprintf(out->why, sizeof(out->why), "it holds '%.*s' and no mark",
-			 key.len > 160 ? 160 : (int)key.len, (const char *)key.data);
+	out->owner = OWN_FREE;
+	if (st == BK_OK && count) {
+		out->owner = OWN_FOREIGN;
+		snprintf(out->why, sizeof(out->why), "it holds '%.160s' and no mark",
+			 s3_buf_str(&key));
 	}
-	s3_listing_free(&list);
+	s3_buf_free(&key);
 	return st;
 }
 
 /* May bakeoff live in this bucket?  Its mark, a place's tag or a claim says so. */
-static bk_status own_look_bucket(struct s3_look *out, struct s3_hand hand, struct bk_error *err)
+static bk_status own_look_bucket(struct own_look *out, const struct own_doors *d,
+				 struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
-	struct bk_error here = bk_error_init();
-	bool empty = false;
-	char mark[64];
-	bk_status st = own_read(hand, c->root, &here);
+	enum own_found found = OWN_NO_OBJECT;
+	struct s3_buf text = {0};
+	size_t count = 0;
+	bk_status st = own_read(d, &found, &text, d->root, err);
 
-	if (st == BK_OK)
-		return BK_OK;
-	if (st != BK_NOT_FOUND) {
-		s3_pass_error(err, &here);
-		return st;
+	if (st != BK_OK || found == OWN_THERE || (d->is_place && d->is_place(d->ctx, d->bucket)))
+		goto done;
+	if (own_is_claimed(d, d->bucket)) {
+		s3_buf_reset(&text);
+		st = d->first(d->ctx, &count, &text, d->bucket, "", 1, err);
+		out->half_made = st == BK_OK && count == 0;
+		if (st != BK_OK || out->half_made)
+			goto done;
 	}
-	if (s3_bucket_tag(mark, sizeof(mark), hand, c->bucket, S3_TAG_MARK, &here) == BK_OK)
-		return BK_OK;
-	if (s3_is_claimed(hand, c->bucket)) {
-		st = s3_bucket_is_empty(&empty, hand, c->bucket, err);
-		if (st != BK_OK)
-			return st;
-		out->half_made = empty;
-		if (empty)
-			return BK_OK;
-	}
-	out->owner = S3_FOREIGN;
-	snprintf(
-		out->why, sizeof(out->why),
-		"the bucket exists and bakeoff has not made it; to lend it, put an object '%.80s" S3_MARK
-		"' in it",
-		c->root);
-	return BK_OK;
+	out->owner = OWN_FOREIGN;
+	snprintf(out->why, sizeof(out->why),
+		 "the bucket exists and bakeoff has not made it; to lend it, put an object "
+		 "'%.80s" OWN_MARK "' in it",
+		 d->root);
+done:
+	s3_buf_free(&text);
+	return st;
 }
 
-bk_status s3_look(struct s3_look *out, struct s3_hand hand, struct bk_error *err)
+bk_status own_look(struct own_look *out, const struct own_doors *d, struct bk_error *err)
 {
-	struct bk_error here = bk_error_init();
+	enum own_found found = OWN_NO_OBJECT;
+	struct s3_buf text = {0};
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));
-	st = own_read(hand, hand.link->config->space, &here);
-	if (st == BK_OK) {
-		own_judge_mark(out, hand.link->config, s3_buf_str(&hand.t->answer.body));
-		return BK_OK;
+	st = own_read(d, &found, &text, d->space, err);
+	if (st == BK_OK && found == OWN_THERE) {
+		out->owner = own_judge(out->why, d, s3_buf_str(&text)) ? OWN_OURS : OWN_FOREIGN;
+	} else if (st == BK_OK && found == OWN_NO_BUCKET) {
+		out->owner = OWN_ABSENT;
+	} else if (st == BK_OK) {
+		st = own_look_below(out, d, err);
+		if (st == BK_OK && out->owner == OWN_FREE)
+			st = own_look_bucket(out, d, err);
 	}
-	if (st != BK_NOT_FOUND) {
-		s3_pass_error(err, &here);
-		return st;
-	}
-	if (strcmp(hand.t->answer.code, "NoSuchBucket") == 0) {
-		out->owner = S3_NO_BUCKET;
-		return BK_OK;
-	}
-	st = own_look_below(out, hand, err);
-	if (st == BK_OK && out->owner == S3_FREE)
-		st = own_look_bucket(out, hand, err);
+	s3_buf_free(&text);
 	return st;
 }
 
-bk_status s3_foreign(const struct s3_config *config, const char *what, const struct s3_look *look,
-		     struct bk_error *err)
+bk_status own_foreign(const struct own_doors *d, const char *what, const struct own_look *look,
+		      struct bk_error *err)
 {
 	return bk_fail(err, BK_FOREIGN, 0,
-		       "s3: cannot %s '%s' in bucket '%s': it is not bakeoff's: %s; nothing was "
+		       "%s: cannot %s '%s' in bucket '%s': it is not bakeoff's: %s; nothing was "
 		       "touched",
-		       what, config->space, config->bucket, look->why);
+		       d->backend, what, d->space, d->bucket, look->why);
 }
 
-/* ---- The bucket -------------------------------------------------------------------------------
+/* ---- Making and unmaking ----------------------------------------------------------------------
  */
 
-bk_status s3_bucket_adopt(struct s3_hand hand, struct bk_error *err)
+static bk_status own_adopt(const struct own_doors *d, struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
-	bk_status st = own_write(hand, c->root, OWN_MADE "\n", err);
+	bk_status st = own_write(d, d->root, OWN_MADE "\n", err);
 
 	if (st == BK_OK)
-		s3_unclaim(hand, c->bucket);
+		own_unclaim(d, d->bucket);
 	return st;
 }
 
-bk_status s3_bucket_make(struct s3_hand hand, struct bk_error *err)
+static bk_status own_make_bucket(const struct own_doors *d, struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
-	bk_status st = s3_claim(hand, c->bucket, err);
+	struct bk_error here = bk_error_init();
+	bool refused = false;
+	bk_status st = own_claim(d, d->bucket, err);
 
+	if (st != BK_OK)
+		return st;
+	st = d->bucket_make(d->ctx, &refused, d->bucket, &here);
+	if (st == BK_OK && refused)
+		st = bk_fail(&here, BK_FOREIGN, 0,
+			     "%s: cannot create the bucket '%s': the name is another's, or these "
+			     "keys may not create any; choose another name",
+			     d->backend, d->bucket);
 	if (st == BK_OK)
-		st = s3_bucket_create(hand, c->bucket, err);
-	return st == BK_OK ? s3_bucket_adopt(hand, err) : st;
+		return own_adopt(d, err);
+	own_unclaim(d, d->bucket);
+	s3_error_pass(err, &here);
+	return st;
+}
+
+bk_status own_make(const struct own_doors *d, const struct own_look *look, struct bk_error *err)
+{
+	bk_status st = BK_OK;
+
+	if (look->owner == OWN_FOREIGN)
+		return own_foreign(d, "make", look, err);
+	if (look->owner == OWN_OURS)
+		return BK_OK;
+	if (look->owner == OWN_ABSENT)
+		st = own_make_bucket(d, err);
+	else if (look->half_made)
+		st = own_adopt(d, err);
+	return st == BK_OK ? own_write(d, d->space, "", err) : st;
 }
 
 /* Nothing but the bucket's own mark is in it. */
-static bk_status own_is_bare(bool *out, struct s3_hand hand, struct bk_error *err)
+static bk_status own_is_bare(bool *out, const struct own_doors *d, struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
-	struct s3_listing list = {0};
+	char *mark = own_key(d->root);
 	struct s3_buf key = {0};
-	bk_status st;
+	size_t count = 0;
+	bk_status st = mark ? d->first(d->ctx, &count, &key, d->bucket, "", 2, err)
+			    : own_no_memory(d, err);
 
-	own_key(&key, c->root);
-	s3_listing_start(&list, S3_LIST_OBJECTS);
-	st = s3_listing_page(&list, hand.t, hand.link, c->bucket, "", 2, err);
 	if (st == BK_OK)
-		*out = !key.failed && list.count == 1 &&
-		       bk_slice_eq(s3_listing_key(&list, 0), bk_slice_of(key.data, key.len));
+		*out = count == 1 && strcmp(s3_buf_str(&key), mark) == 0;
 	s3_buf_free(&key);
-	s3_listing_free(&list);
+	free(mark);
 	return st;
 }
 
-bk_status s3_bucket_unmake(struct s3_hand hand, struct bk_error *err)
+static bk_status own_remove_bucket(const struct own_doors *d, struct bk_error *err)
 {
-	const struct s3_config *c = hand.link->config;
 	struct bk_error here = bk_error_init();
-	bool bare = false;
-	bk_status st = own_read(hand, c->root, &here);
+	bk_status st = own_claim(d, d->bucket, err);
 
-	if (st != BK_OK || !strstr(s3_buf_str(&hand.t->answer.body), "\n" OWN_MADE "\n"))
-		return BK_OK; /* somebody else's, or gone */
-	st = own_is_bare(&bare, hand, err);
-	if (st != BK_OK || !bare)
-		return st;
-	st = s3_claim(hand, c->bucket, err);
 	if (st == BK_OK)
-		st = own_delete(hand, c->root, err);
+		st = own_remove(d, d->root, err);
 	if (st != BK_OK)
 		return st;
-	if (s3_bucket_delete(hand, c->bucket, &here) != BK_OK) /* somebody was quicker to use it */
-		st = own_write(hand, c->root, OWN_MADE "\n", err);
-	s3_unclaim(hand, c->bucket);
+	if (d->bucket_remove(d->ctx, d->bucket, &here) !=
+	    BK_OK) /* somebody was quicker to use it */
+		st = own_write(d, d->root, OWN_MADE "\n", err);
+	own_unclaim(d, d->bucket);
+	return st;
+}
+
+bk_status own_unmake(const struct own_doors *d, const struct own_look *look, struct bk_error *err)
+{
+	enum own_found found = OWN_NO_OBJECT;
+	struct s3_buf text = {0};
+	bool bare = false;
+	bk_status st = BK_OK;
+
+	if (look->owner == OWN_ABSENT) {
+		if (own_is_claimed(d, d->bucket))
+			own_unclaim(d, d->bucket);
+		return BK_OK;
+	}
+	if (look->half_made) {
+		st = d->bucket_remove(d->ctx, d->bucket, err);
+		if (st == BK_OK)
+			own_unclaim(d, d->bucket);
+		return st;
+	}
+	st = own_read(d, &found, &text, d->root, err);
+	if (st == BK_OK && found == OWN_THERE && strstr(s3_buf_str(&text), "\n" OWN_MADE "\n")) {
+		st = own_is_bare(&bare, d, err);
+		if (st == BK_OK && bare)
+			st = own_remove_bucket(d, err);
+	}
+	s3_buf_free(&text);
 	return st;
 }

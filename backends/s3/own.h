@@ -1,68 +1,72 @@
 /*
  * own.h - whose is what: the mark of a store, the mark of a bucket, the claim to one being made.
+ * bk-s3 and bk-s3-libs3 are both built with it; `doors` are how each of them reaches its server.
  *
- * Three objects and a tag tell:
  *   SPACE/.bakeoff      the store's owner mark: first line the mark, second the backend
  *   [PREFIX/].bakeoff   bakeoff may live in this bucket (below PREFIX/).  Written by make() when it
  *                       has created the bucket ("made-bucket"), or put there by the bucket's owner
  *   bucket BUCKET-claim exists while BUCKET is being created or removed: a bucket without a mark is
  *                       then our own half-made one.  Creation is the only thing that is atomic here
- *   tags of a bucket    it is a place (place.c)
+ *   tags of a bucket    it is a place
  *
  * The one invariant: a bucket that exists and tells none of this is somebody else's.
  */
 #ifndef BK_S3_OWN_H
 #define BK_S3_OWN_H
 
-#include "http.h"
+#include "buf.h"
 
-/* One who owns, looks or makes: the control thread's transfer and link. */
-struct s3_hand {
-	struct s3_link *link;
-	struct s3_transfer *t;
+#define OWN_MARK ".bakeoff"
+
+enum own_found { OWN_THERE, OWN_NO_OBJECT, OWN_NO_BUCKET };
+
+/* Each answers OK or fills *err; what is not there is an answer, not an error. */
+struct own_doors {
+	void *ctx;
+	const char *backend; /* begins error texts; second line of the mark */
+	const char *bucket, *root, *space, *mark;
+	bk_status (*read)(void *ctx, enum own_found *found, struct s3_buf *text, const char *key,
+			  struct bk_error *err);
+	bk_status (*write)(void *ctx, const char *key, const char *text, struct bk_error *err);
+	bk_status (*remove)(void *ctx, const char *key, struct bk_error *err);
+	/* How many of at most `most` keys begin with `prefix`, and the first of them. */
+	bk_status (*first)(void *ctx, size_t *count, struct s3_buf *key, const char *bucket,
+			   const char *prefix, unsigned most, struct bk_error *err);
+	/* *refused: the name is another's, or these keys may not. */
+	bk_status (*bucket_make)(void *ctx, bool *refused, const char *name, struct bk_error *err);
+	/* Fine when it is gone. */
+	bk_status (*bucket_remove)(void *ctx, const char *name, struct bk_error *err);
+	bk_status (*bucket_exists)(void *ctx, bool *out, const char *name, struct bk_error *err);
+	bool (*is_place)(void *ctx, const char *bucket); /* NULL: it cannot tell */
 };
 
-enum s3_owner {
-	S3_NO_BUCKET,
-	S3_FREE,   /* the bucket is ours to use, and nothing is below the prefix */
-	S3_OURS,   /* the store is made */
-	S3_FOREIGN /* `why` says how that shows */
+enum own_owner {
+	OWN_ABSENT, /* there is no bucket */
+	OWN_FREE,   /* the bucket is ours to use, and nothing is below the prefix */
+	OWN_OURS,   /* the store is made */
+	OWN_FOREIGN /* `why` says how that shows */
 };
 
-struct s3_look {
-	enum s3_owner owner;
+struct own_look {
+	enum own_owner owner;
 	bool half_made; /* a claim of ours is there */
 	char why[300];
 };
 
-bk_status s3_look(struct s3_look *out, struct s3_hand hand, struct bk_error *err);
-bk_status s3_foreign(const struct s3_config *config, const char *what, const struct s3_look *look,
-		     struct bk_error *err);
+bk_status own_look(struct own_look *out, const struct own_doors *d, struct bk_error *err);
+bk_status own_foreign(const struct own_doors *d, const char *what, const struct own_look *look,
+		      struct bk_error *err);
+/* Does a mark's text say that the store is ours?  Else `why`. */
+bool own_judge(char why[300], const struct own_doors *d, const char *text);
 
-/* A bucket with nothing in it but the mark of the bucket. */
-bk_status s3_bucket_make(struct s3_hand hand, struct bk_error *err);
-/* The rest of that, where it was cut short. */
-bk_status s3_bucket_adopt(struct s3_hand hand, struct bk_error *err);
-/* The bucket goes if bakeoff has made it and nothing but its mark is in it.  Else nothing. */
-bk_status s3_bucket_unmake(struct s3_hand hand, struct bk_error *err);
+/* From what own_look() found to a store that is made. */
+bk_status own_make(const struct own_doors *d, const struct own_look *look, struct bk_error *err);
+/* Once nothing is left below the prefix: the bucket goes if bakeoff has made it and nothing but its
+ * mark is in it. */
+bk_status own_unmake(const struct own_doors *d, const struct own_look *look, struct bk_error *err);
 
-bk_status s3_mark_write(struct s3_hand hand, struct bk_error *err);
-
-/* ---- Parts of these, for places too */
-
-bk_status s3_bucket_create(struct s3_hand hand, const char *name, struct bk_error *err);
-bk_status s3_bucket_delete(struct s3_hand hand, const char *name, struct bk_error *err);
-bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, struct bk_error *err);
-bk_status s3_bucket_is_empty(bool *out, struct s3_hand hand, const char *name,
-			     struct bk_error *err);
-bk_status s3_claim(struct s3_hand hand, const char *name, struct bk_error *err);
-void s3_unclaim(struct s3_hand hand, const char *name);
-bool s3_is_claimed(struct s3_hand hand, const char *name);
-/* The value of one of a bucket's tags; NOT_FOUND: it has no such tag. */
-bk_status s3_bucket_tag(char *out, size_t cap, struct s3_hand hand, const char *name,
-			const char *tag, struct bk_error *err);
-#define S3_TAG_MARK    "bakeoff-mark"
-#define S3_TAG_PLACE   "bakeoff-place"
-#define S3_TAG_CREATED "bakeoff-created"
+bk_status own_claim(const struct own_doors *d, const char *bucket, struct bk_error *err);
+void own_unclaim(const struct own_doors *d, const char *bucket);
+bool own_is_claimed(const struct own_doors *d, const char *bucket);
 
 #endif

@@ -7,8 +7,8 @@
  * The one invariant: a bucket whose tag does not say the mark is not dropped; one that has no tag
  * yet is ours only while a claim says so and nothing is in it.
  */
+#include "bucket.h"
 #include "list.h"
-#include "own.h"
 #include "s3.h"
 #include "xml.h"
 
@@ -110,6 +110,7 @@ static struct s3_hand plc_hand(struct bk_store *admin)
 static bk_status plc_taken(struct s3_hand hand, const char *bucket, bool *half_made,
 			   struct bk_error *err)
 {
+	const struct own_doors doors = s3_doors(&hand);
 	struct bk_error here = bk_error_init();
 	char mark[260];
 	bool empty = false;
@@ -117,7 +118,7 @@ static bk_status plc_taken(struct s3_hand hand, const char *bucket, bool *half_m
 
 	*half_made = false;
 	if (s3_bucket_tag(mark, sizeof(mark), hand, bucket, S3_TAG_MARK, &here) == BK_OK ||
-	    !s3_is_claimed(hand, bucket))
+	    !own_is_claimed(&doors, bucket))
 		return BK_OK;
 	st = s3_bucket_is_empty(&empty, hand, bucket, err);
 	*half_made = empty;
@@ -129,6 +130,7 @@ static bk_status plc_create(struct bk_store *admin, struct bk_slice name, struct
 			    struct bk_error *err)
 {
 	struct s3_hand hand = plc_hand(admin);
+	const struct own_doors doors = s3_doors(&hand);
 	struct bk_error ignored = bk_error_init();
 	bool exists = false, half_made = false;
 	char bucket[64];
@@ -147,7 +149,7 @@ static bk_status plc_create(struct bk_store *admin, struct bk_slice name, struct
 		return st;
 	if (exists && !half_made)
 		return bk_fail(err, BK_EXISTS, 0, "s3: the bucket '%s' is there already", bucket);
-	st = s3_claim(hand, bucket, err);
+	st = own_claim(&doors, bucket, err);
 	if (st == BK_OK && !exists)
 		st = s3_bucket_create(hand, bucket, err);
 	if (st != BK_OK)
@@ -155,7 +157,7 @@ static bk_status plc_create(struct bk_store *admin, struct bk_slice name, struct
 	st = plc_tag(hand, bucket, name, mark, err);
 	if (st != BK_OK) /* never ours without the tag; and nothing is in it */
 		s3_bucket_delete(hand, bucket, &ignored);
-	s3_unclaim(hand, bucket);
+	own_unclaim(&doors, bucket);
 	return st;
 }
 
@@ -163,14 +165,15 @@ static bk_status plc_create(struct bk_store *admin, struct bk_slice name, struct
 static bk_status plc_check(struct s3_hand hand, const char *bucket, struct bk_slice mark,
 			   struct bk_error *err)
 {
+	const struct own_doors doors = s3_doors(&hand);
 	struct bk_error here = bk_error_init();
 	bool half_made = false;
 	char found[260];
 	bk_status st = s3_bucket_tag(found, sizeof(found), hand, bucket, S3_TAG_MARK, &here);
 
 	if (st == BK_NOT_FOUND && strcmp(hand.t->answer.code, "NoSuchBucket") == 0) {
-		if (s3_is_claimed(hand, bucket))
-			s3_unclaim(hand, bucket);
+		if (own_is_claimed(&doors, bucket))
+			own_unclaim(&doors, bucket);
 		return bk_fail(err, BK_NOT_FOUND, 404, "s3: there is no bucket '%s'", bucket);
 	}
 	if (st == BK_OK && bk_slice_eq(bk_slice_str(found), mark))
@@ -180,7 +183,7 @@ static bk_status plc_check(struct s3_hand hand, const char *bucket, struct bk_sl
 			       "s3: the bucket '%s' bears the mark '%s', not '%.*s'", bucket, found,
 			       mark.len > 80 ? 80 : (int)mark.len, (const char *)mark.data);
 	if (st != BK_NOT_FOUND) {
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 		return st;
 	}
 	st = plc_taken(hand, bucket, &half_made, err);
@@ -193,6 +196,7 @@ static bk_status plc_drop(struct bk_store *admin, struct bk_slice name, struct b
 			  struct bk_error *err)
 {
 	struct s3_hand hand = plc_hand(admin);
+	const struct own_doors doors = s3_doors(&hand);
 	char bucket[64];
 	bk_status st = plc_bucket(bucket, name, err);
 
@@ -202,8 +206,8 @@ static bk_status plc_drop(struct bk_store *admin, struct bk_slice name, struct b
 		st = s3_purge(hand.t, hand.link, bucket, "", NULL, err);
 	if (st == BK_OK)
 		st = s3_bucket_delete(hand, bucket, err);
-	if (st == BK_OK && s3_is_claimed(hand, bucket))
-		s3_unclaim(hand, bucket);
+	if (st == BK_OK && own_is_claimed(&doors, bucket))
+		own_unclaim(&doors, bucket);
 	return st;
 }
 

@@ -53,7 +53,7 @@ static bk_status prg_one(struct prg *p, size_t i, struct bk_error *err)
 	free(id);
 	if (st == BK_OK || p->t->answer.status == 404) /* gone meanwhile */
 		return BK_OK;
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
 }
 
@@ -162,7 +162,7 @@ static bk_status prg_page(struct prg *p, struct bk_error *err)
 		return prg_page(p, err);
 	}
 	if (st != BK_OK)
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 	return st;
 }
 
@@ -210,7 +210,7 @@ bk_status s3_purge(struct s3_transfer *t, struct s3_link *link, const char *buck
 		if (st == BK_UNSUPPORTED)
 			st = BK_OK;
 		else if (st != BK_OK)
-			s3_pass_error(err, &here);
+			s3_error_pass(err, &here);
 	}
 	s3_listing_free(&p.list);
 	s3_buf_free(&p.body);

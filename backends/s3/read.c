@@ -112,7 +112,7 @@ static bk_status rd_first(struct bk_reader *r, uint64_t offset, uint64_t len, st
 		return rd_empty(r, offset, err);
 	if (st != BK_OK) {
 		s3_transfer_drop(&r->transfer);
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 		return st;
 	}
 	memcpy(r->etag, r->transfer.answer.etag, sizeof(r->etag));
@@ -217,7 +217,7 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 				       "s3: get: the server ended after %llu of %llu bytes",
 				       (unsigned long long)r->at, (unsigned long long)r->end);
 		if (!again) {
-			s3_pass_error(err, &here);
+			s3_error_pass(err, &here);
 			return st;
 		}
 		st = rd_again(r, err);

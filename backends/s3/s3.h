@@ -12,6 +12,7 @@
 
 #include "http.h"
 #include "list.h"
+#include "own.h"
 
 struct bk_cursor {
 	struct bk_session *session;

@@ -4,6 +4,7 @@
  * The one invariant: a session opens only on a store that is made, and its first request has been
  * answered: connecting and the TLS handshake are behind it, and known.
  */
+#include "bucket.h"
 #include "s3.h"
 
 static void ses_close(struct bk_session *s)
@@ -26,11 +27,12 @@ static bk_status ses_check_mark(struct bk_session *s, struct bk_error *err)
 	const struct s3_config *c = &s->store->config;
 	struct s3_request r = {.what = "open of a session", .method = "GET", .bucket = c->bucket};
 	struct bk_error here = bk_error_init();
-	const char *text;
+	struct s3_hand hand = {&s->link, &s->call};
+	const struct own_doors doors = s3_doors(&hand);
+	char why[300];
 	bk_status st;
-	size_t len;
 
-	s3_buf_putf(&s->key, "%s" S3_MARK, c->space);
+	s3_buf_putf(&s->key, "%s" OWN_MARK, c->space);
 	if (s->key.failed)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	r.key = bk_slice_of(s->key.data, s->key.len);
@@ -40,15 +42,12 @@ static bk_status ses_check_mark(struct bk_session *s, struct bk_error *err)
 			       "s3: session: the store '%s' in bucket '%s' has not been made",
 			       c->space, c->bucket);
 	if (st != BK_OK) {
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 		return st;
 	}
-	text = s3_buf_str(&s->call.answer.body);
-	len = strcspn(text, "\n");
-	if (len != strlen(c->mark) || memcmp(text, c->mark, len) != 0)
-		return bk_fail(err, BK_FOREIGN, 0,
-			       "s3: session: '%s' in bucket '%s' bears another mark", c->space,
-			       c->bucket);
+	if (!own_judge(why, &doors, s3_buf_str(&s->call.answer.body)))
+		return bk_fail(err, BK_FOREIGN, 0, "s3: session: '%s' in bucket '%s': %s", c->space,
+			       c->bucket, why);
 	return BK_OK;
 }
 

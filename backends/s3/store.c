@@ -3,7 +3,7 @@
  *
  * The one invariant: every destructive step is preceded by a look at the mark.
  */
-#include "own.h"
+#include "bucket.h"
 #include "s3.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 			"s3: open: the endpoint %s answers 404 and not as S3 does: is it the "
 			"right one?",
 			store->config.options->endpoint);
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
 }
 
@@ -116,7 +116,7 @@ static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
 
 	if (!store->config.options->conditional_create)
 		return BK_OK;
-	s3_buf_putf(&key, "%s" S3_MARK, store->config.space);
+	s3_buf_putf(&key, "%s" OWN_MARK, store->config.space);
 	s3_buf_putf(&text, "%s\ns3\n", store->config.mark);
 	if (key.failed || text.failed) {
 		st = bk_fail(&here, BK_NOMEM, 0, "s3: out of memory");
@@ -134,31 +134,19 @@ static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
 		return bk_fail(err, BK_UNSUPPORTED, 0,
 			       "s3: make: the server ignores If-None-Match, so nothing can be "
 			       "created only if it is absent; set conditional-create=no");
-	s3_pass_error(err, &here);
+	s3_error_pass(err, &here);
 	return st;
 }
 
-static bk_status sto_make_once(struct bk_store *store, struct s3_look *look, struct bk_error *err)
+static bk_status sto_make_once(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
-	bk_status st = s3_look(look, hand, err);
+	const struct own_doors doors = s3_doors(&hand);
+	struct own_look look;
+	bk_status st = own_look(&look, &doors, err);
 
-	if (st != BK_OK)
-		return st;
-	switch (look->owner) {
-	case S3_FOREIGN:
-		return s3_foreign(&store->config, "make", look, err);
-	case S3_NO_BUCKET:
-		st = s3_bucket_make(hand, err);
-		break;
-	case S3_FREE:
-		st = look->half_made ? s3_bucket_adopt(hand, err) : BK_OK;
-		break;
-	case S3_OURS:
-		break;
-	}
-	if (st == BK_OK && look->owner != S3_OURS)
-		st = s3_mark_write(hand, err);
+	if (st == BK_OK)
+		st = own_make(&doors, &look, err);
 	return st == BK_OK ? sto_try_create(store, err) : st;
 }
 
@@ -166,36 +154,36 @@ static bk_status sto_make_once(struct bk_store *store, struct s3_look *look, str
 static bk_status sto_make(struct bk_store *store, struct bk_error *err)
 {
 	struct bk_error here = bk_error_init();
-	struct s3_look look;
 	bk_status st = BK_OK;
 	int tries;
 
 	for (tries = 0; tries < 3; tries++) {
-		st = sto_make_once(store, &look, &here);
+		st = sto_make_once(store, &here);
 		if (st != BK_NOT_FOUND)
 			break;
 	}
 	if (st != BK_OK)
-		s3_pass_error(err, &here);
+		s3_error_pass(err, &here);
 	return st;
 }
 
 static bk_status sto_clear(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
+	const struct own_doors doors = s3_doors(&hand);
 	struct s3_buf mark = {0};
-	struct s3_look look;
-	bk_status st = s3_look(&look, hand, err);
+	struct own_look look;
+	bk_status st = own_look(&look, &doors, err);
 
 	if (st != BK_OK)
 		return st;
-	if (look.owner == S3_FOREIGN)
-		return s3_foreign(&store->config, "clear", &look, err);
-	if (look.owner != S3_OURS)
+	if (look.owner == OWN_FOREIGN)
+		return own_foreign(&doors, "clear", &look, err);
+	if (look.owner != OWN_OURS)
 		return bk_fail(err, BK_NOT_FOUND, 0,
 			       "s3: clear: the store '%s' in bucket '%s' has not been made",
 			       store->config.space, store->config.bucket);
-	s3_buf_putf(&mark, "%s" S3_MARK, store->config.space);
+	s3_buf_putf(&mark, "%s" OWN_MARK, store->config.space);
 	st = mark.failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory")
 			 : s3_purge(hand.t, hand.link, store->config.bucket, store->config.space,
 				    mark.data, err);
@@ -203,36 +191,23 @@ static bk_status sto_clear(struct bk_store *store, struct bk_error *err)
 	return st;
 }
 
+/* All but the mark goes first, then the mark. */
 static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
-	const char *bucket = store->config.bucket;
-	struct s3_look look;
-	bk_status st = s3_look(&look, hand, err);
+	const struct own_doors doors = s3_doors(&hand);
+	struct own_look look;
+	bk_status st = own_look(&look, &doors, err);
 
-	if (st != BK_OK)
-		return st;
-	switch (look.owner) {
-	case S3_FOREIGN:
-		return s3_foreign(&store->config, "remove", &look, err);
-	case S3_NO_BUCKET:
-		if (s3_is_claimed(hand, bucket))
-			s3_unclaim(hand, bucket);
-		return BK_OK;
-	case S3_FREE:
-		if (!look.half_made)
-			break;
-		st = s3_bucket_delete(hand, bucket, err);
-		if (st == BK_OK)
-			s3_unclaim(hand, bucket);
-		return st;
-	case S3_OURS:
+	if (st == BK_OK && look.owner == OWN_FOREIGN)
+		return own_foreign(&doors, "remove", &look, err);
+	if (st == BK_OK && look.owner == OWN_OURS) {
 		st = sto_clear(store, err);
 		if (st == BK_OK)
-			st = s3_purge(hand.t, hand.link, bucket, store->config.space, NULL, err);
-		break;
+			st = s3_purge(hand.t, hand.link, store->config.bucket, store->config.space,
+				      NULL, err);
 	}
-	return st == BK_OK ? s3_bucket_unmake(hand, err) : st;
+	return st == BK_OK ? own_unmake(&doors, &look, err) : st;
 }
 
 const struct bk_store_ops s3_store_ops = {

@@ -117,7 +117,7 @@ static bool wr_reserve(struct bk_writer *w, size_t more, uint64_t most)
 static bk_status wr_fail(struct bk_writer *w, const struct bk_error *why, struct bk_error *err)
 {
 	w->failed = *why;
-	s3_pass_error(err, why);
+	s3_error_pass(err, why);
 	return why->status;
 }
 
@@ -129,7 +129,7 @@ bk_status s3_write(struct bk_writer *w, const void *data, size_t len, struct bk_
 
 	s3_link_enter(&w->session->link);
 	if (w->failed.status != BK_OK) {
-		s3_pass_error(err, &w->failed);
+		s3_error_pass(err, &w->failed);
 		return err->status;
 	}
 	w->written_bytes += len;
@@ -210,7 +210,7 @@ bk_status s3_finish(struct bk_writer *w, struct bk_binary_info *info, struct bk_
 
 	s3_link_enter(&w->session->link);
 	if (w->failed.status != BK_OK) {
-		s3_pass_error(err, &w->failed);
+		s3_error_pass(err, &w->failed);
 		st = err->status;
 	} else if (w->declared_bytes != BK_SIZE_UNKNOWN && w->declared_bytes != w->written_bytes) {
 		st = bk_fail(err, BK_INVALID, 0,
