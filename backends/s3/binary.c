@@ -8,8 +8,10 @@
 bk_status s3_head(struct bk_session *s, const char *what, struct bk_slice full_key,
 		  struct bk_error *err)
 {
-	struct s3_request r = {
-		.what = what, .method = "HEAD", .bucket = s->store->config.bucket, .key = full_key};
+	struct s3_request r = {.what = what,
+			       .method = "HEAD",
+			       .bucket = s->store->config.at.bucket,
+			       .key = full_key};
 	bk_status st = s3_call(&s->call, &s->link, &r, err);
 
 	if (st == BK_OK && s->call.answer.length == UINT64_MAX)
@@ -37,7 +39,7 @@ static bk_status bin_remove(struct bk_session *s, struct bk_slice key, struct bk
 {
 	struct s3_request r = {.what = "remove",
 			       .method = "DELETE",
-			       .bucket = s->store->config.bucket,
+			       .bucket = s->store->config.at.bucket,
 			       .flags = S3_CHANGES};
 	bk_status st = s3_key_full(&s->key, &s->store->config, key, err);
 
@@ -70,7 +72,7 @@ static bk_status bin_list_page(struct bk_cursor *c, struct bk_error *err)
 	const struct s3_config *config = &s->store->config;
 
 	c->next = 0;
-	return s3_listing_page(&c->page, &s->call, &s->link, config->bucket, config->space,
+	return s3_listing_page(&c->page, &s->call, &s->link, config->at.bucket, config->at.space,
 			       config->options->page, err);
 }
 

@@ -143,7 +143,7 @@ static struct s3_request bkt_object(const struct s3_hand *hand, const char *what
 {
 	return (struct s3_request){.what = what,
 				   .method = method,
-				   .bucket = hand->link->config->bucket,
+				   .bucket = hand->link->config->at.bucket,
 				   .key = bk_slice_str(key)};
 }
 
@@ -248,9 +248,9 @@ struct own_doors s3_doors(struct s3_hand *hand)
 	return (struct own_doors){
 		.ctx = hand,
 		.backend = "s3",
-		.bucket = c->bucket,
-		.root = c->root,
-		.space = c->space,
+		.bucket = c->at.bucket,
+		.root = c->at.root,
+		.space = c->at.space,
 		.mark = c->mark,
 		.read = bkt_read,
 		.write = bkt_write,

@@ -75,89 +75,6 @@ static bool cfg_given(const char *text)
 	return text && text[0];
 }
 
-/* "[prefix/]": with a slash at its end unless it is empty. */
-static char *cfg_root(const char *prefix, size_t len)
-{
-	struct s3_buf root = {0};
-
-	s3_buf_put(&root, prefix, len);
-	if (len && prefix[len - 1] != '/')
-		s3_buf_puts(&root, "/");
-	if (root.failed) {
-		s3_buf_free(&root);
-		return NULL;
-	}
-	return root.data;
-}
-
-static bk_status cfg_no_endpoint(struct bk_error *err)
-{
-	return bk_fail(err, BK_INVALID, 0,
-		       "s3: no server is named; set endpoint=http://HOST:PORT or the variable "
-		       "AWS_ENDPOINT_URL (for AWS: https://s3.REGION.amazonaws.com)");
-}
-
-/* scheme://host[:port][/bucket[/prefix]] */
-static bk_status cfg_endpoint(struct s3_config *c, struct bk_error *err)
-{
-	const char *p = c->options->endpoint, *end, *path, *prefix = "";
-	size_t host_len, bucket_len;
-
-	if (!cfg_given(p))
-		return cfg_no_endpoint(err);
-	if (strncmp(p, "https://", 8) == 0)
-		c->tls = true;
-	else if (strncmp(p, "http://", 7) != 0)
-		return bk_fail(err, BK_INVALID, 0,
-			       "s3: the endpoint must begin with http:// or https://");
-	p += c->tls ? 8 : 7;
-	host_len = strcspn(p, "/?#");
-	path = p + host_len;
-	if (memchr(p, '@', host_len))
-		return bk_fail(err, BK_INVALID, 0,
-			       "s3: the endpoint carries a user; keys go into access-key and "
-			       "secret-key, or into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-	if (host_len == 0 || strcspn(p, " \t\"<>\\^`{|}%") < host_len)
-		return bk_fail(err, BK_INVALID, 0, "s3: the endpoint names no host");
-	if (strpbrk(path, "?#%"))
-		return bk_fail(err, BK_INVALID, 0,
-			       "s3: the endpoint may end with /BUCKET/PREFIX, not with a query or "
-			       "anything encoded");
-	end = p + host_len; /* the scheme's own port is not sent */
-	if (host_len > (c->tls ? 4u : 3u) &&
-	    memcmp(end - (c->tls ? 4 : 3), c->tls ? ":443" : ":80", c->tls ? 4 : 3) == 0)
-		end -= c->tls ? 4 : 3;
-	c->host = strndup(p, (size_t)(end - p));
-	while (*path == '/')
-		path++;
-	bucket_len = strcspn(path, "/");
-	if (path[bucket_len] == '/')
-		prefix = path + bucket_len + 1;
-	if (cfg_given(c->options->bucket))
-		c->bucket = strdup(c->options->bucket);
-	else
-		c->bucket = bucket_len ? strndup(path, bucket_len) : strdup("bakeoff");
-	if (cfg_given(c->options->prefix))
-		prefix = c->options->prefix;
-	c->root = cfg_root(prefix, strlen(prefix));
-	return BK_OK;
-}
-
-/* What every server takes for a name, so that none needs quoting. */
-static bk_status cfg_bucket(const struct s3_config *c, struct bk_error *err)
-{
-	size_t len = strlen(c->bucket);
-
-	if (len < 3 || len > 63 ||
-	    c->bucket[strspn(c->bucket, "abcdefghijklmnopqrstuvwxyz0123456789.-_"
-					"ABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-		return bk_fail(err, BK_INVALID, 0,
-			       "s3: the bucket name '%s' is not 3 to 63 of [a-z0-9.-]", c->bucket);
-	if (strlen(c->root) > 700)
-		return bk_fail(err, BK_INVALID, 0, "s3: the prefix is longer than 700 bytes");
-	return BK_OK;
-}
-
 static bk_status cfg_keys(const struct s3_options *o, struct bk_error *err)
 {
 	const char *const texts[] = {o->access_key, o->secret_key, o->session_token, o->region};
@@ -185,7 +102,6 @@ static bk_status cfg_keys(const struct s3_options *o, struct bk_error *err)
 bk_status s3_config_init(struct s3_config *out, const struct s3_options *options, const char *space,
 			 const char *mark, uint32_t durability, struct bk_error *err)
 {
-	struct s3_buf full = {0};
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));
@@ -199,27 +115,23 @@ bk_status s3_config_init(struct s3_config *out, const struct s3_options *options
 			       s3_durability_names[durability <= 2 ? durability : 2],
 			       s3_durability_names[options->durability],
 			       s3_durability_names[durability <= 2 ? durability : 2]);
-	st = cfg_endpoint(out, err);
+	st = s3_endpoint_parse(&out->at, "s3", options->endpoint, options->bucket, options->prefix,
+			       space, err);
 	if (st == BK_OK)
 		st = cfg_keys(options, err);
 	if (st != BK_OK)
 		return st;
 	out->mark = strdup(mark);
-	s3_buf_putf(&full, "%s%s/", out->root ? out->root : "", space);
-	out->space = full.data;
-	if (!out->host || !out->bucket || !out->root || !out->mark || full.failed)
+	if (!out->mark)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	out->sign_payload = options->payload_signing == S3_SIGN_YES ||
-			    (options->payload_signing == S3_SIGN_AUTO && !out->tls);
-	return cfg_bucket(out, err);
+			    (options->payload_signing == S3_SIGN_AUTO && !out->at.tls);
+	return BK_OK;
 }
 
 void s3_config_free(struct s3_config *config)
 {
-	free(config->host);
-	free(config->bucket);
-	free(config->root);
-	free(config->space);
+	s3_endpoint_free(&config->at);
 	free(config->mark);
 	memset(config, 0, sizeof(*config));
 }
@@ -228,16 +140,6 @@ void s3_hide_secrets(char *text, const struct s3_options *options)
 {
 	const char *const secrets[] = {options->secret_key, options->session_token,
 				       options->access_key};
-	size_t i, len;
-	char *p;
 
-	for (i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
-		len = secrets[i] ? strlen(secrets[i]) : 0;
-		if (len < 4) /* would make holes in any text */
-			continue;
-		for (p = text; (p = strstr(p, secrets[i])) != NULL; p++) {
-			memmove(p + 1, p + len, strlen(p + len) + 1);
-			*p = '*';
-		}
-	}
+	s3_hide(text, secrets, 3);
 }

@@ -6,7 +6,7 @@
 #ifndef BK_S3_CONFIG_H
 #define BK_S3_CONFIG_H
 
-#include "buf.h"
+#include "endpoint.h"
 
 struct s3_options {
 	const char *endpoint, *region, *bucket, *prefix;
@@ -23,7 +23,6 @@ struct s3_options {
 enum s3_addressing { S3_PATH_STYLE, S3_VIRTUAL_HOST };
 enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
 
-#define S3_SPACE_MAX   24u
 #define S3_KEY_MAX     1024u
 #define S3_PARTS_MAX   10000u
 #define S3_PART_LEAST  (UINT64_C(5) << 20)
@@ -35,12 +34,9 @@ extern const char *const s3_durability_names[];
 
 struct s3_config {
 	const struct s3_options *options;
-	bool tls, sign_payload;
-	char *host;   /* as in the Host header: with the port unless it is the scheme's */
-	char *bucket; /* of the option, else of the URL's path */
-	char *root;   /* "" or "some/prefix/": what the user gave us to live under */
-	char *space;  /* root + "space/": the store's own prefix */
-	char *mark;   /* the owner mark */
+	struct s3_endpoint at;
+	bool sign_payload;
+	char *mark; /* the owner mark */
 	uint32_t durability;
 };
 

@@ -34,7 +34,7 @@ static void ins_ask(const struct ins *i, const char *name, const char *query, co
 {
 	struct s3_request r = {.what = "inspect",
 			       .method = "GET",
-			       .bucket = i->store->config.bucket,
+			       .bucket = i->store->config.at.bucket,
 			       .query = {{query, NULL}},
 			       .flags = S3_NO_RETRY};
 	struct bk_error ignored = bk_error_init();
@@ -54,7 +54,7 @@ static void ins_product(const struct ins *i)
 	const struct s3_answer *a = &i->hand.t->answer;
 	struct s3_request r = {.what = "inspect",
 			       .method = "HEAD",
-			       .bucket = i->store->config.bucket,
+			       .bucket = i->store->config.at.bucket,
 			       .flags = S3_NO_RETRY};
 	struct bk_error ignored = bk_error_init();
 
@@ -73,10 +73,10 @@ static void ins_identity(const struct ins *i, bool exists)
 
 	ins_product(i);
 	ins_str(i, "server.endpoint", o->endpoint);
-	ins_str(i, "bucket.name", c->bucket);
-	ins_str(i, "bucket.prefix", c->space);
+	ins_str(i, "bucket.name", c->at.bucket);
+	ins_str(i, "bucket.prefix", c->at.space);
 	ins_str(i, "region", o->region);
-	ins_str(i, "transport", c->tls ? "https" : "http");
+	ins_str(i, "transport", c->at.tls ? "https" : "http");
 	ins_str(i, "payload-signing", c->sign_payload ? "yes" : "no");
 	ins_str(i, "durability.declared", s3_durability_names[o->durability]);
 	i->sink->flag(i->sink->ctx, "durability-declared",
@@ -126,8 +126,8 @@ static bk_status ins_walk(struct ins_sizes *s, const struct ins *i, struct bk_er
 			st = BK_OK;
 			break;
 		}
-		st = s3_listing_page(&list, i->hand.t, i->hand.link, c->bucket, c->space, 1000,
-				     err);
+		st = s3_listing_page(&list, i->hand.t, i->hand.link, c->at.bucket, c->at.space,
+				     1000, err);
 		for (k = 0; st == BK_OK && k < list.count; k++) {
 			if (s3_key_own(c, s3_listing_key(&list, k)).len)
 				ins_count(s, list.items[k].size_bytes);
@@ -146,8 +146,8 @@ static void ins_uploads(const struct ins *i)
 	struct s3_listing list = {0};
 
 	s3_listing_start(&list, S3_LIST_UPLOADS);
-	if (s3_listing_page(&list, i->hand.t, i->hand.link, c->bucket, c->space, 1000, &ignored) !=
-	    BK_OK)
+	if (s3_listing_page(&list, i->hand.t, i->hand.link, c->at.bucket, c->at.space, 1000,
+			    &ignored) != BK_OK)
 		ins_str(i, "uploads.unfinished", "unsupported");
 	else
 		ins_u64(i, "uploads.unfinished", list.count, "count", list.more);
@@ -191,14 +191,14 @@ bk_status s3_inspect(struct bk_store *store, uint32_t what, const struct bk_sink
 	bk_status st;
 
 	s3_link_enter(&store->link);
-	st = s3_bucket_exists(&exists, i.hand, store->config.bucket, err);
+	st = s3_bucket_exists(&exists, i.hand, store->config.at.bucket, err);
 	if (st != BK_OK)
 		return st;
 	if (what & BK_INSPECT_IDENTITY)
 		ins_identity(&i, exists);
 	if ((what & BK_INSPECT_SIZE) && !exists)
 		return bk_fail(err, BK_NOT_FOUND, 404, "s3: inspect: there is no bucket '%s'",
-			       store->config.bucket);
+			       store->config.at.bucket);
 	if (what & BK_INSPECT_SIZE)
 		st = ins_size(&i, err);
 	if (st == BK_OK && (what & BK_INSPECT_COUNTERS)) {

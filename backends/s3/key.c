@@ -12,7 +12,7 @@
 /* The same for every space of a bucket. */
 size_t s3_key_most(const struct s3_config *config)
 {
-	return S3_KEY_MAX - strlen(config->root) - (S3_SPACE_MAX + 1) - strlen(KEY_ASIDE);
+	return S3_KEY_MAX - strlen(config->at.root) - (S3_SPACE_MAX + 1) - strlen(KEY_ASIDE);
 }
 
 static bool key_is_text(const unsigned char *p, size_t len)
@@ -55,7 +55,7 @@ bk_status s3_key_full(struct s3_buf *out, const struct s3_config *config, struct
 	if (st != BK_OK)
 		return st;
 	s3_buf_reset(out);
-	s3_buf_puts(out, config->space);
+	s3_buf_puts(out, config->at.space);
 	if (key.len >= mark && memcmp(key.data, OWN_MARK, mark) == 0)
 		s3_buf_puts(out, KEY_ASIDE);
 	s3_buf_put(out, key.data, key.len);
@@ -64,7 +64,7 @@ bk_status s3_key_full(struct s3_buf *out, const struct s3_config *config, struct
 
 struct bk_slice s3_key_own(const struct s3_config *config, struct bk_slice full)
 {
-	size_t prefix = strlen(config->space), aside = strlen(KEY_ASIDE);
+	size_t prefix = strlen(config->at.space), aside = strlen(KEY_ASIDE);
 	const char *p = (const char *)full.data + prefix;
 	size_t len = full.len > prefix ? full.len - prefix : 0;
 

@@ -14,7 +14,7 @@ static struct s3_request mp_request(const struct bk_writer *w, const char *what,
 {
 	return (struct s3_request){.what = what,
 				   .method = method,
-				   .bucket = w->session->store->config.bucket,
+				   .bucket = w->session->store->config.at.bucket,
 				   .key = bk_slice_of(w->key.data, w->key.len),
 				   .flags = S3_CHANGES};
 }
@@ -352,7 +352,7 @@ static bk_status mp_abort_one(struct bk_session *s, struct bk_slice key, const c
 {
 	struct s3_request r = {.what = "abort of an upload",
 			       .method = "DELETE",
-			       .bucket = s->store->config.bucket,
+			       .bucket = s->store->config.at.bucket,
 			       .key = key,
 			       .query = {{"uploadId", upload_id}},
 			       .flags = S3_CHANGES | S3_NO_RETRY};

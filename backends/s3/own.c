@@ -3,6 +3,8 @@
  */
 #include "own.h"
 
+#include <time.h>
+
 #define OWN_MADE  "made-bucket"
 #define OWN_CLAIM "-claim"
 
@@ -283,24 +285,44 @@ static bk_status own_remove_bucket(const struct own_doors *d, struct bk_error *e
 	return st;
 }
 
+/* Only a claim is left of a make() that was cut short.  Whoever was killed may have sent the
+ * request for the bucket, and the server may still be at it: without the claim that bucket would be
+ * a stranger's.  So it gets a moment, and then the bucket is made, in order to be removed. */
+static bk_status own_end_claim(const struct own_doors *d, struct bk_error *err)
+{
+	struct timespec moment = {0, 200000000};
+	bool refused = false;
+	bk_status st;
+
+	nanosleep(&moment, NULL);
+	st = d->bucket_make(d->ctx, &refused, d->bucket, err);
+	if (st == BK_OK && !refused)
+		st = d->bucket_remove(d->ctx, d->bucket, err);
+	if (st == BK_OK)
+		own_unclaim(d, d->bucket);
+	return st;
+}
+
+static bk_status own_end_half(const struct own_doors *d, struct bk_error *err)
+{
+	bk_status st = d->bucket_remove(d->ctx, d->bucket, err);
+
+	if (st == BK_OK)
+		own_unclaim(d, d->bucket);
+	return st;
+}
+
 bk_status own_unmake(const struct own_doors *d, const struct own_look *look, struct bk_error *err)
 {
 	enum own_found found = OWN_NO_OBJECT;
 	struct s3_buf text = {0};
 	bool bare = false;
-	bk_status st = BK_OK;
+	bk_status st;
 
-	if (look->owner == OWN_ABSENT) {
-		if (own_is_claimed(d, d->bucket))
-			own_unclaim(d, d->bucket);
-		return BK_OK;
-	}
-	if (look->half_made) {
-		st = d->bucket_remove(d->ctx, d->bucket, err);
-		if (st == BK_OK)
-			own_unclaim(d, d->bucket);
-		return st;
-	}
+	if (look->owner == OWN_ABSENT)
+		return own_is_claimed(d, d->bucket) ? own_end_claim(d, err) : BK_OK;
+	if (look->half_made)
+		return own_end_half(d, err);
 	st = own_read(d, &found, &text, d->root, err);
 	if (st == BK_OK && found == OWN_THERE && strstr(s3_buf_str(&text), "\n" OWN_MADE "\n")) {
 		st = own_is_bare(&bare, d, err);

@@ -36,7 +36,7 @@ static bk_status rd_begin(struct bk_reader *r, uint64_t from, bool to_end, const
 	struct bk_session *s = r->session;
 	struct s3_request q = {.what = "get",
 			       .method = "GET",
-			       .bucket = s->store->config.bucket,
+			       .bucket = s->store->config.at.bucket,
 			       .key = bk_slice_of(r->key.data, r->key.len)};
 	char range[64], quoted[140];
 	size_t n = 0;
@@ -191,7 +191,7 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 {
 	struct s3_link *link = &r->session->link;
 	struct s3_request q = {.what = "get",
-			       .bucket = link->config->bucket,
+			       .bucket = link->config->at.bucket,
 			       .key = bk_slice_of(r->key.data, r->key.len)};
 	struct bk_error here = bk_error_init();
 	bool again;

@@ -25,14 +25,15 @@ static void ses_close(struct bk_session *s)
 static bk_status ses_check_mark(struct bk_session *s, struct bk_error *err)
 {
 	const struct s3_config *c = &s->store->config;
-	struct s3_request r = {.what = "open of a session", .method = "GET", .bucket = c->bucket};
+	struct s3_request r = {
+		.what = "open of a session", .method = "GET", .bucket = c->at.bucket};
 	struct bk_error here = bk_error_init();
 	struct s3_hand hand = {&s->link, &s->call};
 	const struct own_doors doors = s3_doors(&hand);
 	char why[300];
 	bk_status st;
 
-	s3_buf_putf(&s->key, "%s" OWN_MARK, c->space);
+	s3_buf_putf(&s->key, "%s" OWN_MARK, c->at.space);
 	if (s->key.failed)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	r.key = bk_slice_of(s->key.data, s->key.len);
@@ -40,14 +41,14 @@ static bk_status ses_check_mark(struct bk_session *s, struct bk_error *err)
 	if (st == BK_NOT_FOUND)
 		return bk_fail(err, BK_NOT_FOUND, 404,
 			       "s3: session: the store '%s' in bucket '%s' has not been made",
-			       c->space, c->bucket);
+			       c->at.space, c->at.bucket);
 	if (st != BK_OK) {
 		s3_error_pass(err, &here);
 		return st;
 	}
 	if (!own_judge(why, &doors, s3_buf_str(&s->call.answer.body)))
-		return bk_fail(err, BK_FOREIGN, 0, "s3: session: '%s' in bucket '%s': %s", c->space,
-			       c->bucket, why);
+		return bk_fail(err, BK_FOREIGN, 0, "s3: session: '%s' in bucket '%s': %s",
+			       c->at.space, c->at.bucket, why);
 	return BK_OK;
 }
 

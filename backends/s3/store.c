@@ -28,12 +28,13 @@ static void sto_curl_start(void)
 /* Does the server answer, and to these keys?  A bucket that is not there is fine. */
 static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 {
-	struct s3_request r = {
-		.what = "open",
-		.method = "GET",
-		.bucket = store->config.bucket,
-		.query = {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", store->config.space}},
-		.flags = S3_NO_RETRY};
+	struct s3_request r = {.what = "open",
+			       .method = "GET",
+			       .bucket = store->config.at.bucket,
+			       .query = {{"list-type", "2"},
+					 {"max-keys", "1"},
+					 {"prefix", store->config.at.space}},
+			       .flags = S3_NO_RETRY};
 	struct s3_hand hand = sto_hand(store);
 	struct bk_error here = bk_error_init();
 	bk_status st = s3_call(hand.t, hand.link, &r, &here);
@@ -110,13 +111,13 @@ static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
 	struct bk_error here = bk_error_init();
 	struct s3_request r = {.what = "put",
 			       .method = "PUT",
-			       .bucket = store->config.bucket,
+			       .bucket = store->config.at.bucket,
 			       .headers = {{"if-none-match", "*"}}};
 	bk_status st;
 
 	if (!store->config.options->conditional_create)
 		return BK_OK;
-	s3_buf_putf(&key, "%s" OWN_MARK, store->config.space);
+	s3_buf_putf(&key, "%s" OWN_MARK, store->config.at.space);
 	s3_buf_putf(&text, "%s\ns3\n", store->config.mark);
 	if (key.failed || text.failed) {
 		st = bk_fail(&here, BK_NOMEM, 0, "s3: out of memory");
@@ -182,17 +183,17 @@ static bk_status sto_clear(struct bk_store *store, struct bk_error *err)
 	if (look.owner != OWN_OURS)
 		return bk_fail(err, BK_NOT_FOUND, 0,
 			       "s3: clear: the store '%s' in bucket '%s' has not been made",
-			       store->config.space, store->config.bucket);
-	s3_buf_putf(&mark, "%s" OWN_MARK, store->config.space);
+			       store->config.at.space, store->config.at.bucket);
+	s3_buf_putf(&mark, "%s" OWN_MARK, store->config.at.space);
 	st = mark.failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory")
-			 : s3_purge(hand.t, hand.link, store->config.bucket, store->config.space,
-				    mark.data, err);
+			 : s3_purge(hand.t, hand.link, store->config.at.bucket,
+				    store->config.at.space, mark.data, err);
 	s3_buf_free(&mark);
 	return st;
 }
 
 /* All but the mark goes first, then the mark. */
-static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
+static bk_status sto_unmake_once(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
 	const struct own_doors doors = s3_doors(&hand);
@@ -204,10 +205,27 @@ static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
 	if (st == BK_OK && look.owner == OWN_OURS) {
 		st = sto_clear(store, err);
 		if (st == BK_OK)
-			st = s3_purge(hand.t, hand.link, store->config.bucket, store->config.space,
-				      NULL, err);
+			st = s3_purge(hand.t, hand.link, store->config.at.bucket,
+				      store->config.at.space, NULL, err);
 	}
 	return st == BK_OK ? own_unmake(&doors, &look, err) : st;
+}
+
+/* Somebody who was killed may have a last request on its way: CONFLICT, the bucket is not empty. */
+static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
+{
+	struct bk_error here = bk_error_init();
+	bk_status st = BK_OK;
+	int tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		st = sto_unmake_once(store, &here);
+		if (st != BK_CONFLICT && st != BK_NOT_FOUND)
+			break;
+	}
+	if (st != BK_OK)
+		s3_error_pass(err, &here);
+	return st;
 }
 
 const struct bk_store_ops s3_store_ops = {

@@ -182,11 +182,11 @@ static void trf_url(struct trf_target *at, struct s3_transfer *t, const struct s
 	struct s3_buf *url = &t->url;
 
 	s3_buf_reset(url);
-	s3_buf_puts(url, c->tls ? "https://" : "http://");
+	s3_buf_puts(url, c->at.tls ? "https://" : "http://");
 	at->host = url->len;
 	if (in_host)
 		s3_buf_putf(url, "%s.", request->bucket);
-	s3_buf_puts(url, c->host);
+	s3_buf_puts(url, c->at.host);
 	at->path = url->len;
 	s3_buf_puts(url, "/");
 	if (request->bucket && !in_host) {

@@ -182,7 +182,7 @@ static bk_status wr_put(struct bk_writer *w, struct bk_error *err)
 	const struct s3_part *p = &w->parts[0];
 	struct s3_request r = {.what = "put",
 			       .method = "PUT",
-			       .bucket = s->store->config.bucket,
+			       .bucket = s->store->config.at.bucket,
 			       .key = bk_slice_of(w->key.data, w->key.len),
 			       .body = p->data,
 			       .body_len = p->len,
