@@ -1,0 +1,196 @@
+/*
+ * l3.h - the backend that leaves S3 to libs3.
+ *
+ * libs3 moves only while it is called: each session has a request context of its own and drives it
+ * with select(), so that a deadline and cancel() can end what is on its way.
+ *
+ * The one invariant: a request context that was given up is destroyed as a whole; what it calls
+ * back then finds its memory still there.
+ */
+#ifndef BK_S3_LIBS3_L3_H
+#define BK_S3_LIBS3_L3_H
+
+#include "../s3/endpoint.h"
+#include "../s3/own.h"
+
+#include <libs3.h>
+#include <stdatomic.h>
+
+#define L3_NAME       "s3-libs3"
+#define L3_KEY_MAX    1024u
+#define L3_BINARY_MAX (UINT64_C(5) << 30) /* one PUT: libs3 2.0 knows no parts */
+#define L3_PAGE       1000
+
+struct l3_options {
+	const char *endpoint, *bucket, *prefix, *access_key, *secret_key, *bin_dir;
+	uint32_t addressing; /* enum l3_addressing */
+	uint32_t durability; /* BK_DURABLE_*, as declared */
+	uint8_t insecure_tls;
+	uint64_t timeout_us, retries;
+};
+
+enum l3_addressing { L3_PATH_STYLE, L3_VIRTUAL_HOST };
+
+struct l3_counters {
+	uint64_t requests, retries, bytes_sent, bytes_received;
+};
+
+struct l3_link { /* one thread's */
+	const struct bk_store *store;
+	S3RequestContext *context;
+	struct l3_counters counters;
+	int wake_fd; /* an eventfd: cancel() */
+	atomic_bool cancelled;
+	uint64_t timeout_ns, deadline_ns; /* 0: none */
+	uint64_t moved_ns;                /* when a byte last moved */
+	uint64_t random;
+};
+
+/* One request and what came of it.  `begin` hands it to libs3. */
+struct l3_call {
+	struct l3_link *link;
+	const char *what;   /* for error texts: "get" */
+	const char *bucket; /* NULL: the store's */
+	const char *key;    /* the object's, or NULL */
+	void (*begin)(struct l3_call *call);
+	bool changes; /* when the answer is lost, the outcome is unknown */
+	/* what `begin` needs */
+	const char *prefix, *marker;
+	int most;
+	const void *body;
+	size_t body_len, body_at;
+	uint64_t from, count;
+	const char *if_match;
+	struct bk_reader *reader;
+	/* the answer */
+	bool done, head;
+	S3Status status;
+	char message[240];
+	uint64_t length;
+	char etag[128];
+	struct s3_buf text; /* a small object; or the keys of a page, each NUL-terminated */
+	uint64_t *sizes;    /* of that page */
+	size_t listed, sizes_cap;
+	bool more, failed;
+};
+
+struct bk_reader {
+	struct bk_session *session;
+	bool open;
+	struct l3_call call;
+	struct s3_buf key;
+	char etag[128];
+	uint64_t total, at, end;
+	unsigned tried;
+	unsigned char *to; /* the caller's, during read() */
+	size_t room, got;
+	struct s3_buf spill; /* what came and did not fit; libs3 cannot be told to wait */
+	size_t spill_at;
+};
+
+struct bk_writer {
+	struct bk_session *session;
+	bool open;
+	struct s3_buf key;
+	unsigned char *data;
+	size_t len, cap;
+	uint64_t declared_bytes, written_bytes;
+};
+
+struct bk_cursor {
+	struct bk_session *session;
+	bool open, begun;
+	struct l3_call page;
+	const char *next; /* key of the page */
+	size_t left;
+	struct s3_buf marker, keys;
+};
+
+struct bk_session {
+	struct bk_store *store;
+	struct l3_link link;
+	struct l3_call call;
+	struct s3_buf key;
+	struct bk_cursor cursor;
+	struct bk_reader reader;
+	struct bk_writer writer;
+};
+
+struct bk_store {
+	const struct l3_options *options;
+	struct s3_endpoint at;
+	char *mark;
+	uint32_t durability;
+	struct l3_link link; /* the control thread's */
+	struct l3_call call;
+};
+
+extern const struct bk_backend l3_backend;
+extern const struct bk_option l3_option_table[];
+extern const char *const l3_durability_names[];
+extern const struct bk_store_ops l3_store_ops;
+extern const struct bk_session_ops l3_session_ops;
+extern const struct bk_binary_ops l3_binary_ops;
+
+/* ---- link.c */
+bk_status l3_link_init(struct l3_link *link, const struct bk_store *store, uint64_t timeout_ns,
+		       struct bk_error *err);
+void l3_link_free(struct l3_link *link);
+void l3_link_enter(struct l3_link *link);
+void l3_link_cancel(struct l3_link *link); /* any thread */
+/* Ends whatever is on its way. */
+void l3_link_reset(struct l3_link *link);
+bk_status l3_link_drive(struct l3_link *link, bool (*enough)(void *ctx), void *ctx,
+			uint64_t wake_ns, const char *what, struct bk_error *err);
+bk_status l3_link_wait_again(struct l3_link *link, unsigned tried, const char *what,
+			     struct bk_error *err);
+uint64_t l3_now_ns(void);
+
+/* ---- call.c */
+/* From the request to its whole answer, tries again included. */
+bk_status l3_call(struct l3_call *call, struct bk_error *err);
+/* Once: until its head is there, or it is done. */
+bk_status l3_start(struct l3_call *call, struct bk_error *err);
+/* What a call that is done comes to; *again: a further try makes sense. */
+bk_status l3_outcome(bool *again, struct l3_call *call, unsigned tried, struct bk_error *err);
+bool l3_is_missing(const struct l3_call *call); /* no such object or bucket */
+void l3_call_free(struct l3_call *call);
+
+/* ---- requests.c: what `begin` may be */
+void l3_begin_head(struct l3_call *call);
+void l3_begin_get(struct l3_call *call);
+void l3_begin_put(struct l3_call *call);
+void l3_begin_delete(struct l3_call *call);
+void l3_begin_list(struct l3_call *call);
+void l3_begin_test(struct l3_call *call);
+void l3_begin_create(struct l3_call *call);
+void l3_begin_remove(struct l3_call *call);
+
+/* ---- doors.c */
+struct own_doors l3_doors(struct bk_store *store);
+
+/* ---- key.c: the object's key of a binary's, and back.  len 0: it is the mark. */
+bk_status l3_key_full(struct s3_buf *out, const struct bk_store *store, struct bk_slice key,
+		      struct bk_error *err);
+/* Appends; the slice is of offsets into `out` until it stops growing. */
+size_t l3_key_own(struct s3_buf *out, const struct bk_store *store, const char *full);
+size_t l3_key_most(const struct bk_store *store);
+
+/* ---- read.c, write.c */
+bk_status l3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_slice key,
+		       uint64_t offset, uint64_t len, struct bk_binary_info *info,
+		       struct bk_error *err);
+bk_status l3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct bk_error *err);
+void l3_read_close(struct bk_reader *r);
+bool l3_reader_take(struct bk_reader *r, const void *data, size_t len);
+
+bk_status l3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
+			uint64_t size_bytes, uint32_t mode, struct bk_error *err);
+bk_status l3_write(struct bk_writer *w, const void *data, size_t len, struct bk_error *err);
+bk_status l3_finish(struct bk_writer *w, struct bk_binary_info *info, struct bk_error *err);
+void l3_abort(struct bk_writer *w);
+
+bk_status l3_head(struct bk_session *s, const char *what, const char *full_key,
+		  struct bk_error *err);
+
+#endif
