@@ -3,7 +3,7 @@
  */
 #include "l3.h"
 
-#include "../s3/service.h"
+#include "s3-common/service.h"
 
 const char *const l3_durability_names[] = {"none", "process", "machine", NULL};
 static const char *const l3_addressing[] = {"path", "virtual-host", NULL};

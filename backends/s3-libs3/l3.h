@@ -10,8 +10,8 @@
 #ifndef BK_S3_LIBS3_L3_H
 #define BK_S3_LIBS3_L3_H
 
-#include "../s3/endpoint.h"
-#include "../s3/own.h"
+#include "s3-common/endpoint.h"
+#include "s3-common/own.h"
 
 #include <libs3.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /*
  * backend.c - the descriptor.
  */
+#include "s3-common/service.h"
 #include "s3.h"
-#include "service.h"
 
 static const char *const schemes[] = {"http", "https", NULL};
 

@@ -5,7 +5,7 @@
 #define BK_S3_BUCKET_H
 
 #include "http.h"
-#include "own.h"
+#include "s3-common/own.h"
 
 struct s3_hand { /* what the control thread works with */
 	struct s3_link *link;

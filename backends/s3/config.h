@@ -6,7 +6,7 @@
 #ifndef BK_S3_CONFIG_H
 #define BK_S3_CONFIG_H
 
-#include "endpoint.h"
+#include "s3-common/endpoint.h"
 
 struct s3_options {
 	const char *endpoint, *region, *bucket, *prefix;

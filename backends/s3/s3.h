@@ -12,7 +12,7 @@
 
 #include "http.h"
 #include "list.h"
-#include "own.h"
+#include "s3-common/own.h"
 
 struct bk_cursor {
 	struct bk_session *session;

@@ -7,7 +7,7 @@
 #ifndef BK_S3_SIGV4_H
 #define BK_S3_SIGV4_H
 
-#include "buf.h"
+#include "s3-common/buf.h"
 
 #include <openssl/evp.h>
 

@@ -7,7 +7,7 @@
 #ifndef BK_S3_XML_H
 #define BK_S3_XML_H
 
-#include "buf.h"
+#include "s3-common/buf.h"
 
 /* At the end of each element: its path, such as "/Error/Code", and the text in it. */
 typedef void (*s3_xml_fn)(void *ctx, const char *path, struct bk_slice text);

@@ -36,10 +36,14 @@ for file in src/*/*.[ch]; do
 	done < <(sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\([^"]*\.h\)".*/\1/p' "$file")
 done
 
+# backends/NAME-common belongs to the backends NAME and NAME-*, which are built with its sources.
 for file in backends/*/*.[ch]; do
 	[ -e "$file" ] || continue
+	folder=$(basename "$(dirname "$file")")
 	while read -r include; do
 		case $include in
+		"${folder%%-*}-common"/*) [ -e "backends/$include" ] && continue
+			echo "$file: \"$include\" is not there" ;;
 		*/*) echo "$file: \"$include\": a backend includes its own folder and <bakeoff/...>" ;;
 		*) [ -e "$(dirname "$file")/$include" ] && continue
 			echo "$file: \"$include\" is not in its folder" ;;
