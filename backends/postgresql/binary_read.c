@@ -94,7 +94,7 @@ static bk_status rd_fetch(struct bk_reader *r, struct bk_error *err)
 	uint64_t first = r->next / PG_CHUNK_BYTES, last = (r->end - 1) / PG_CHUNK_BYTES;
 	uint64_t want = r->end - r->next;
 	struct pg_params p;
-	bk_status status = pg_begin_read(s, "read", err);
+	bk_status status = pg_begin_handle(s, "read", err);
 
 	if (status < 0)
 		return status;
@@ -266,7 +266,7 @@ static bk_status bin_list_next(struct bk_cursor *c, struct bk_slice *keys, uint6
 	bk_status status;
 
 	if (c->row == c->rows && !c->last) {
-		status = pg_begin_read(c->session, "list", err);
+		status = pg_begin_handle(c->session, "list", err);
 		if (status == BK_OK)
 			status = pg_list_page(c, err);
 		if (status < 0)

@@ -66,7 +66,7 @@ bk_status pg_doc_get(struct bk_node *out, struct bk_session *s, struct bk_slice 
 		return status;
 	if (PQntuples(s->wire.result) == 0)
 		return bk_fail(err, BK_NOT_FOUND, 0, "get: no node has that id");
-	if (!doc_value_decode(&v, dn_field(s->wire.result, 0, 0)))
+	if (!doc_value_decode(&v, dn_field(pg_show(s), 0, 0)))
 		return doc_corrupt(err, "get");
 	if (!v.exists)
 		return bk_fail(err, BK_NOT_FOUND, 0, "get: no node has that id");
@@ -102,7 +102,7 @@ bk_status pg_doc_find(struct bk_slice *id_out, struct bk_session *s, struct bk_s
 	if (PQntuples(s->wire.result) == 0)
 		return bk_fail(err, BK_NOT_FOUND, 0, "find: no node at '%.*s'", (int)path.len,
 			       (const char *)path.data);
-	*id_out = dn_field(s->wire.result, 0, 0);
+	*id_out = dn_field(pg_show(s), 0, 0);
 	return BK_OK;
 }
 

@@ -180,6 +180,7 @@ bk_status pg_doc_get_many(struct bk_node *out, size_t *done, struct bk_session *
 		status = dr_fetch_rest(s, rows, err);
 	if (status == BK_OK)
 		status = dr_fill(out, s, ids, n, rows, want, err);
+	pg_show(s);
 	if (status == BK_OK)
 		*done = n;
 	free(rows);
@@ -237,7 +238,7 @@ static bk_status dr_page(struct bk_cursor *c, struct bk_error *err)
 	struct pg_params p;
 	struct doc_entry e;
 	size_t at = c->list_at, n;
-	bk_status status = pg_begin_read(s, "walk", err);
+	bk_status status = pg_begin_handle(s, "walk", err);
 	int row;
 
 	if (status < 0)

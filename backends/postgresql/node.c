@@ -330,7 +330,7 @@ static bk_status pg_node_walk_next(struct bk_cursor *c, struct bk_hit *out, size
 	while (c->row == c->rows) {
 		if (c->last)
 			return BK_END;
-		status = pg_begin_read(c->session, "walk", err);
+		status = pg_begin_handle(c->session, "walk", err);
 		if (status == BK_OK)
 			status = pg_rel_walk_page(c, err);
 		if (status < 0)

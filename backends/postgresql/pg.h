@@ -236,17 +236,22 @@ struct bk_session {
 	struct bk_reader reader;
 	struct pg_buffer text, arrays[6]; /* scratch: SQL; arrays bound as parameters */
 	struct pg_buffer views;           /* what borrowed views point into, beside wire.result */
-	PGresult *more;                   /* a second result that views point into */
+	PGresult *shown, *more;           /* results that borrowed views point into */
 	struct pg_map map;
 	struct pg_unit *unit;
 	uint64_t binary_id, binary_id_end; /* a block of numbers drawn from the sequence */
 };
 
-/* The beginning of each operation.  They refuse on a dead connection or a failed transaction,
- * park a writer that holds the connection, let go of earlier views; a read waits for deferred
- * writes. */
+/* The beginning of each operation.  They refuse on a dead connection or a failed transaction, and
+ * park a writer that holds the connection; a read waits for deferred writes.  Calls on the session
+ * let go of earlier views; calls on a cursor or a reader, which begin with pg_begin_handle(), leave
+ * them be. */
+bk_status pg_begin_handle(struct bk_session *s, const char *what, struct bk_error *err);
 bk_status pg_begin_read(struct bk_session *s, const char *what, struct bk_error *err);
 bk_status pg_begin_write(struct bk_session *s, const char *what, struct bk_error *err);
+void pg_drop_views(struct bk_session *s);
+/* Keep wire.result for the views into it that the caller gets. */
+const PGresult *pg_show(struct bk_session *s);
 /* The end of one: waits, except in a deferred transaction; marks a transaction that the server
  * has given up.  `writes`: the connection's loss leaves the outcome open. */
 bk_status pg_end(struct bk_session *s, const char *what, bool writes, struct bk_error *err);

@@ -93,8 +93,8 @@ bk_status pg_rel_get(struct bk_node *out, struct bk_session *s, struct bk_slice 
 		status = pg_end(s, "get", false, err);
 		if (status < 0)
 			return status;
-		res = s->wire.result;
 	}
+	res = pg_show(s);
 	if (PQntuples(res) == 0 || PQgetisnull(res, 0, GET_VERSION))
 		return bk_fail(err, BK_NOT_FOUND, 0, "get: no node has that id");
 	pg_buffer_reset(&s->views);
@@ -125,6 +125,6 @@ bk_status pg_rel_find(struct bk_slice *id_out, struct bk_session *s, struct bk_s
 	if (PQntuples(s->wire.result) == 0)
 		return bk_fail(err, BK_NOT_FOUND, 0, "find: no node at '%.*s'", (int)path.len,
 			       (const char *)path.data);
-	*id_out = get_field(s->wire.result, 0, 0);
+	*id_out = get_field(pg_show(s), 0, 0);
 	return BK_OK;
 }

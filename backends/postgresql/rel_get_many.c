@@ -262,6 +262,7 @@ static bk_status many_once(struct bk_node *out, size_t *done, struct bk_session 
 		else
 			many_fill(&out[i], s, res, &rows[at], links, want);
 	}
+	pg_show(s);
 	*done = n;
 out:
 	free(rows);

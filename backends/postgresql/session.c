@@ -98,7 +98,7 @@ static void ses_close(struct bk_session *s)
 	if (!s)
 		return;
 	ses_flush_statistics(s);
-	PQclear(s->more);
+	pg_drop_views(s);
 	pg_cursor_drop_page(&s->cursor);
 	PQclear(s->reader.page);
 	pg_writer_free(&s->writer);
@@ -188,10 +188,23 @@ const struct bk_session_ops pg_session_ops = {
 
 /* ---- how operations begin and end ---------------------------------------------------------- */
 
+void pg_drop_views(struct bk_session *s)
+{
+	PQclear(s->shown);
+	PQclear(s->more);
+	s->shown = s->more = NULL;
+}
+
+const PGresult *pg_show(struct bk_session *s)
+{
+	PQclear(s->shown);
+	s->shown = s->wire.result;
+	s->wire.result = NULL;
+	return s->shown;
+}
+
 static bk_status ses_begin(struct bk_session *s, const char *what, struct bk_error *err)
 {
-	PQclear(s->more);
-	s->more = NULL;
 	if (s->wire.dead)
 		return bk_fail(err, BK_UNAVAILABLE, 0,
 			       "%s: the connection to the server is gone; open a new session",
@@ -204,7 +217,7 @@ static bk_status ses_begin(struct bk_session *s, const char *what, struct bk_err
 	return BK_OK;
 }
 
-bk_status pg_begin_read(struct bk_session *s, const char *what, struct bk_error *err)
+bk_status pg_begin_handle(struct bk_session *s, const char *what, struct bk_error *err)
 {
 	bk_status status = ses_begin(s, what, err);
 
@@ -213,10 +226,18 @@ bk_status pg_begin_read(struct bk_session *s, const char *what, struct bk_error 
 	return status;
 }
 
+bk_status pg_begin_read(struct bk_session *s, const char *what, struct bk_error *err)
+{
+	pg_drop_views(s);
+	return pg_begin_handle(s, what, err);
+}
+
 bk_status pg_begin_write(struct bk_session *s, const char *what, struct bk_error *err)
 {
-	bk_status status = ses_begin(s, what, err);
+	bk_status status;
 
+	pg_drop_views(s);
+	status = ses_begin(s, what, err);
 	if (status == BK_OK && s->txn != PG_TXN_NONE && s->txn_read_only)
 		status = bk_fail(err, BK_STATE, 0, "%s: the transaction is read-only", what);
 	return status;

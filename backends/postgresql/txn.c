@@ -154,8 +154,7 @@ static bk_status txn_commit(struct bk_session *s, struct bk_error *err)
 
 	if (s->txn == PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "commit: no transaction is open");
-	PQclear(s->more);
-	s->more = NULL;
+	pg_drop_views(s);
 	pg_wire_start(&s->wire);
 	if (handle)
 		return txn_held(s, "commit", handle, err);
@@ -180,8 +179,7 @@ static bk_status txn_rollback(struct bk_session *s, struct bk_error *err)
 
 	if (s->txn == PG_TXN_NONE)
 		return bk_fail(err, BK_STATE, 0, "rollback: no transaction is open");
-	PQclear(s->more);
-	s->more = NULL;
+	pg_drop_views(s);
 	pg_wire_start(&s->wire);
 	if (handle)
 		return txn_held(s, "rollback", handle, err);
