@@ -34,6 +34,7 @@ static int doctor_exec(const struct bk_cmd_args *args)
 	struct bk_doctor doctor = {folder ? folder : ".", 0};
 
 	bk_doctor_backends(&doctor);
+	bk_doctor_servers(&doctor);
 	bk_doctor_system(&doctor);
 	if (doctor.problems == 0) {
 		printf("\nno problems\n");
@@ -52,7 +53,8 @@ const struct bk_cmd bk_cmd_doctor = {
 	.name = "doctor",
 	.operands = "",
 	.summary = "say what would go wrong here, and what to do about it",
-	.details = "Looks at the backends (which load, and why the others do not), at the folders, "
+	.details = "Looks at the backends (which load, and why the others do not), at the private "
+		   "servers (which programs are found, whom they would run as), at the folders, "
 		   "and at the limits of this machine and this user that measurements run into. "
 		   "Changes nothing.\n"
 		   "\n"

@@ -20,6 +20,7 @@ void bk_doctor_say(struct bk_doctor *doctor, enum bk_doctor_level level, const c
 
 /* The parts, in the order in which they are shown; each prints its own heading. */
 void bk_doctor_backends(struct bk_doctor *doctor);
+void bk_doctor_servers(struct bk_doctor *doctor);
 void bk_doctor_system(struct bk_doctor *doctor);
 
 #endif

@@ -8,6 +8,7 @@
 #include "service/net.h"
 #include "service/proc.h"
 #include "service/root.h"
+#include "service/state.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -284,6 +285,19 @@ bk_status bk_service_begin(struct bk_service_run **out, const struct bk_plugin *
 	}
 	*out = run;
 	return BK_OK;
+}
+
+bk_status bk_service_where(char **data, char **cache, struct bk_error *err)
+{
+	const struct bk_service_config config = {.profile = BK_PROFILE_TEST};
+	bk_status st = bk_root_choose(data, &config, UINT64_C(64) << 20, err);
+
+	if (st != BK_OK)
+		return st;
+	st = bk_state_cache(cache, "templates", err);
+	if (st != BK_OK)
+		free(*data);
+	return st;
 }
 
 static bool run_is_place_of_server(const char *text)

@@ -54,6 +54,9 @@ bk_status bk_service_probe(char **program, char **user, const struct bk_plugin *
  * then start one. */
 bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *options);
 
+/* Where a throw-away server's data and the templates would be; each the caller's to free. */
+bk_status bk_service_where(char **data, char **cache, struct bk_error *err);
+
 /* Is a private server what is meant?  The backend has a service, and neither the user nor the
  * environment said where one is: no URL, none of the options of `reach` that hold {run}, {socket},
  * {host} or {port}. */
