@@ -33,6 +33,10 @@ for name in "${servers[@]}"; do
 	note
 	server=$(jq -r '.services[0].id' <<<"$out")
 	admin=$(jq -r ".services[0].env.BAKEOFF_${upper}_URL" <<<"$out")
+	if [ "$name" = mysql ]; then # its tests' user may not make databases; the keeper's may
+		state=$XDG_CACHE_HOME/bakeoff/instances/$server/state.json
+		admin=$(jq -r '"mysql://\(.admin.user):\(.admin.password)@\(.values.host):\(.values.port)/mysql"' "$state")
+	fi
 	before=$(databases "$name" "$admin")
 
 	# Variables about another server do not get in the way of a URL.

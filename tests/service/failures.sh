@@ -64,8 +64,9 @@ for name in "${servers[@]}"; do
 		done
 		folder=$(grep -m1 ^folder "$noted" | cut -d" " -f2)
 		grep -rlF "$password" "$folder/log" && echo "in a log"
-		find "$folder" -type f -perm /077 -path "*/run/*" | sed "s/^/open: /"
-		stat -c "%a %n" "$folder/state.json" | grep -v ^600
+		for file in $(grep -rlF "$password" "$folder"/run "$folder"/*.json); do
+			stat -c "%a %n" "$file" | grep -v "^600 "
+		done
 		true'
 	wants_status 0
 	password=$(sed -n 's/^password //p' <<<"$out")

@@ -40,11 +40,11 @@ for name in "${servers[@]}"; do
 	wants_clean "$name provisioned, its server killed" 2
 
 	# A time to live
-	run provision --ttl 1s "$name"
+	run provision --ttl 5s "$name"
 	note
 	run services
 	wants_out " running "
-	wants_clean "$name with a time to live" 4
+	wants_clean "$name with a time to live" 8
 done
 
 # Formats: each gives the same values back
