@@ -2,6 +2,7 @@
 """One S3 request, signed by nothing but Python's own library: a second opinion for the tests.
 
     s3.py METHOD PATH[?QUERY] [-H 'name: value'] [-d TEXT | -f FILE] [-o FILE] [-v]
+    s3.py --lengths < PATHS        GET each: prints "STATUS LENGTH PATH"
 
 PATH is sent as it stands, so it must be percent-encoded.  Endpoint, keys, region and token come from
 the AWS_* variables.  Prints the body; -v prints status and headers before it.  The exit status is 0
@@ -56,7 +57,37 @@ def sign(method, host, path, query, headers, payload_hash):
     return headers
 
 
+def connect():
+    endpoint = urllib.parse.urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    if endpoint.scheme == "https":
+        context = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
+        return http.client.HTTPSConnection(endpoint.netloc, timeout=30, context=context)
+    return http.client.HTTPConnection(endpoint.netloc, timeout=30)
+
+
+def send(link, method, target, headers, body):
+    endpoint = urllib.parse.urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    path, _, query = target.partition("?")
+    headers = sign(method, endpoint.netloc, path, query, headers, hashlib.sha256(body).hexdigest())
+    if body or method in ("PUT", "POST"):
+        headers["content-length"] = str(len(body))
+    link.request(method, path + ("?" + canonical_query(query) if query else ""), body or None,
+                 headers)
+    answer = link.getresponse()
+    return answer, answer.read()
+
+
+def lengths():
+    link = connect()
+    for line in sys.stdin:
+        answer, data = send(link, "GET", line.rstrip("\n"), {}, b"")
+        print(answer.status, len(data), line.rstrip("\n"))
+    return 0
+
+
 def main():
+    if sys.argv[1:] == ["--lengths"]:
+        return lengths()
     parser = argparse.ArgumentParser()
     parser.add_argument("method")
     parser.add_argument("target")
@@ -66,25 +97,12 @@ def main():
     parser.add_argument("-o", dest="out")
     parser.add_argument("-v", dest="verbose", action="store_true")
     args = parser.parse_args()
-    endpoint = urllib.parse.urlsplit(os.environ["AWS_ENDPOINT_URL"])
-    path, _, query = args.target.partition("?")
     body = args.text.encode() if args.text is not None else b""
     if args.file:
         with open(args.file, "rb") as f:
             body = f.read()
-    headers = sign(args.method, endpoint.netloc, path, query,
-                   dict(h.split(":", 1) for h in args.headers), hashlib.sha256(body).hexdigest())
-    if body or args.method in ("PUT", "POST"):
-        headers["content-length"] = str(len(body))
-    if endpoint.scheme == "https":
-        context = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
-        link = http.client.HTTPSConnection(endpoint.netloc, timeout=30, context=context)
-    else:
-        link = http.client.HTTPConnection(endpoint.netloc, timeout=30)
-    link.request(args.method, path + ("?" + canonical_query(query) if query else ""), body or None,
-                 headers)
-    answer = link.getresponse()
-    data = answer.read()
+    answer, data = send(connect(), args.method, args.target,
+                        dict(h.split(":", 1) for h in args.headers), body)
     if args.verbose:
         print(answer.status, answer.reason)
         for name, value in answer.getheaders():
