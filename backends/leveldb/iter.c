@@ -24,6 +24,7 @@ static void load_db(struct ldb_iter *i)
 
 static void step_db(struct ldb_iter *i)
 {
+	i->passed = true;
 	leveldb_iter_next(i->it);
 	load_db(i);
 }
@@ -81,20 +82,70 @@ void ldb_iter_free(struct ldb_iter *i)
 	if (i->it)
 		leveldb_iter_destroy(i->it);
 	ldb_buf_free(&i->bound);
+	ldb_buf_free(&i->last);
 	i->it = NULL;
 	i->valid = false;
 }
 
+/* Is the place where LevelDB's iterator stands still before everything at or after `key`?  After a
+ * seek, for every key that is not smaller; when entries have been passed since, for every key
+ * beyond the range that they lay in. */
+static bool is_ahead(const struct ldb_iter *i, struct bk_slice key)
+{
+	if (!i->it || i->last.failed)
+		return false;
+	if (!i->passed)
+		return bk_slice_cmp(key, ldb_buf_slice(&i->last)) >= 0;
+	return !in_bound(i, key) && bk_slice_cmp(key, ldb_buf_slice(&i->bound)) > 0;
+}
+
+/* A step costs a tenth of a seek, and where a page of targets or ranges lies close together a few
+ * steps reach the next one.  Where they do not, stepping is given up and tried again now and then.
+ * True: it stands on the first entry at or after `key`. */
+static bool step_to(struct ldb_iter *i, struct bk_slice key)
+{
+	struct bk_slice at;
+	uint32_t n;
+
+	if (!is_ahead(i, key))
+		return false;
+	if (i->stride == 0 && ++i->idle >= IDLE_MAX) {
+		i->idle = 0;
+		i->stride = STRIDE_MAX / 2;
+	}
+	for (n = 0;; n++) {
+		if (!leveldb_iter_valid(i->it))
+			return true; /* nothing comes any more */
+		at.data = leveldb_iter_key(i->it, &at.len);
+		if (bk_slice_cmp(at, key) >= 0)
+			break;
+		if (n >= i->stride) {
+			i->stride /= 2;
+			return false;
+		}
+		leveldb_iter_next(i->it);
+	}
+	if (n > 0)
+		i->stride = STRIDE_MAX;
+	return true;
+}
+
 void ldb_iter_seek(struct ldb_iter *i, struct bk_slice key, size_t bound)
 {
+	bool there = step_to(i, key);
+
 	if (!i->it)
 		i->it = leveldb_create_iterator(i->view.db, i->view.ro);
+	ldb_buf_reset(&i->last);
+	ldb_buf_add(&i->last, key.data, key.len);
 	ldb_buf_reset(&i->bound);
 	ldb_buf_add(&i->bound, key.data, bound);
 	i->valid = false;
 	if (i->bound.failed)
 		return;
-	leveldb_iter_seek(i->it, key.data, key.len);
+	if (!there)
+		leveldb_iter_seek(i->it, key.data, key.len);
+	i->passed = false;
 	load_db(i);
 	i->entry = i->view.overlay ? ldb_overlay_seek(i->view.overlay, key) : NULL;
 	settle(i);
@@ -112,42 +163,8 @@ void ldb_iter_next(struct ldb_iter *i)
 	settle(i);
 }
 
-/* A step costs a tenth of a seek, and where a page of targets lies close together a few steps
- * reach the next one.  Where they do not, stepping is given up and tried again now and then. */
-static int step_towards(struct ldb_iter *i, struct bk_slice key)
-{
-	uint32_t n;
-	int c;
-
-	if (!i->valid || i->bound.len != 1)
-		return 1;
-	c = bk_slice_cmp(i->key, key);
-	if (c >= 0)
-		return c;
-	if (i->stride == 0 && ++i->idle < IDLE_MAX)
-		return 1;
-	if (i->stride == 0) {
-		i->idle = 0;
-		i->stride = 4;
-	}
-	for (n = 0; n < i->stride; n++) {
-		ldb_iter_next(i);
-		if (!i->valid)
-			return 1;
-		c = bk_slice_cmp(i->key, key);
-		if (c == 0)
-			i->stride = STRIDE_MAX;
-		if (c >= 0)
-			return c;
-	}
-	i->stride /= 2;
-	return 1;
-}
-
 bool ldb_iter_find(struct ldb_iter *i, struct bk_slice key)
 {
-	if (step_towards(i, key) == 0)
-		return true;
 	ldb_iter_seek(i, key, 1);
 	return i->valid && bk_slice_eq(i->key, key);
 }

@@ -318,17 +318,20 @@ struct ldb_iter {
 	leveldb_iterator_t *it;  /* NULL until the first seek */
 	struct ldb_entry *entry; /* the overlay's place */
 	struct ldb_buf bound;    /* every key begins with it */
+	struct ldb_buf last;     /* what was sought */
 	bool db_valid, from_overlay, valid;
+	bool passed; /* entries of the database, since the seek */
 	struct bk_slice db_key;
 	struct bk_slice key, value; /* while valid */
 	uint32_t stride, idle;      /* how far stepping may go instead of seeking */
 };
 void ldb_iter_init(struct ldb_iter *i, struct ldb_view view);
 void ldb_iter_free(struct ldb_iter *i);
-/* To the first key >= `key` that begins with its first `bound` bytes. */
+/* To the first key >= `key` that begins with its first `bound` bytes.  Steps instead of seeking
+ * when the place lies close ahead: keys and ranges in rising order come cheap. */
 void ldb_iter_seek(struct ldb_iter *i, struct bk_slice key, size_t bound);
 void ldb_iter_next(struct ldb_iter *i);
-/* Exactly `key`?  Meant for many keys in rising order: steps when they lie close. */
+/* Exactly `key`? */
 bool ldb_iter_find(struct ldb_iter *i, struct bk_slice key);
 /* To be asked when a range has come to its end. */
 bk_status ldb_iter_status(struct ldb_iter *i, const struct bk_store *store, struct bk_error *err);

@@ -10,7 +10,7 @@
 
 #define STEPS_MAX  1024u
 #define PAGE_FIRST 128u /* small, so that the first hit comes early */
-#define PAGE_MAX   1024u
+#define PAGE_MAX   4096u
 
 bool ldb_cursor_is_open(const struct bk_session *s)
 {
@@ -211,7 +211,7 @@ static bk_status next_page(struct bk_cursor *c, size_t cap, struct bk_error *err
 		else if (status == BK_OK)
 			status = resolve(c, err);
 	} while (status != BK_OK || (c->page.count == 0 && !c->end));
-	c->page_size = PAGE_MAX;
+	c->page_size = ldb_page_after(c->page_size, PAGE_FIRST, PAGE_MAX);
 	return status;
 }
 

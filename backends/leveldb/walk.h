@@ -33,11 +33,15 @@ struct bk_cursor {
 	size_t level_count, level_cap;
 	struct ldb_iter nodes; /* for paths, and for whether a target exists */
 	struct ldb_hits page;
-	size_t at, page_size;
+	size_t at;
+	uint32_t page_size;
 	struct ldb_buf scratch;
 	uint32_t want;
 	bool open, end, cut;
 };
+
+/* The size of a page after one of `page`: four times as much, up to `max`.  0: none yet. */
+uint32_t ldb_page_after(uint32_t page, uint32_t first, uint32_t max);
 
 bool ldb_hits_add(struct ldb_hits *h, struct bk_slice id);
 void ldb_hits_reset(struct ldb_hits *h);

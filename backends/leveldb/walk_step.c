@@ -10,8 +10,15 @@
 #include <stdlib.h>
 
 #define FEED_FIRST 64u
-#define FEED_MAX   512u
+#define FEED_MAX   4096u
 #define PAGE_BYTES (1u << 20)
+
+uint32_t ldb_page_after(uint32_t page, uint32_t first, uint32_t max)
+{
+	if (page == 0)
+		return first;
+	return page < max / 4 ? page * 4 : max;
+}
 
 static bk_status no_memory_or(bool bad, struct bk_error *err)
 {
@@ -141,7 +148,7 @@ static bk_status refill(struct bk_cursor *c, size_t level, struct bk_error *err)
 	if (c->view.overlay)
 		l->page = 1;
 	else
-		l->page = l->page ? FEED_MAX : FEED_FIRST;
+		l->page = ldb_page_after(l->page, FEED_FIRST, FEED_MAX);
 	do {
 		ldb_hits_reset(&l->feed);
 		l->at = 0;
@@ -187,7 +194,6 @@ bk_status ldb_levels_again(struct bk_cursor *c, struct bk_error *err)
 {
 	size_t i;
 
-	c->nodes.valid = false; /* its place is not to be stepped on from */
 	for (i = 0; i < c->level_count; i++) {
 		struct ldb_level *l = &c->levels[i];
 
