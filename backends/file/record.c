@@ -250,7 +250,7 @@ static bk_status rec_take(struct file_parsed *parsed, const struct rec_head *h, 
 }
 
 /* What is behind the last whole record: an append cut short, or damage to what was whole?  One cut
- * short is the beginning of a record, so the file does not end with the end of one. */
+ * short is the beginning of a record, so the file does not end as a record does. */
 static bool rec_is_torn(const char *p, size_t left)
 {
 	struct rec_head h;
@@ -258,11 +258,8 @@ static bool rec_is_torn(const char *p, size_t left)
 
 	if (left < FILE_RECORD_TRAILER)
 		return true;
-	if (rec_read_head(&h, p, left))
-		return false;
-	return !file_record_trailer(p + left - FILE_RECORD_TRAILER, &size, &check) || size > left ||
-	       size < FILE_RECORD_TRAILER ||
-	       check != file_hash(0, bk_slice_of(p + left - size, size - FILE_RECORD_TRAILER));
+	return !rec_read_head(&h, p, left) &&
+	       (!file_record_trailer(p + left - FILE_RECORD_TRAILER, &size, &check) || size > left);
 }
 
 bk_status file_record_parse(struct file_parsed *parsed, uint32_t want)

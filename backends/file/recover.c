@@ -86,7 +86,8 @@ static bk_status recover_intent(struct bk_store *store, struct file_intent *inte
 
 bk_status file_recover(struct bk_store *store, struct bk_error *err)
 {
-	struct file_parsed node = {0};
+	/* Whatever is behind the last whole record is what the dead process was writing. */
+	struct file_parsed node = {.lenient = true};
 	bk_status status = BK_OK;
 	char failed[512];
 

@@ -228,14 +228,11 @@ static void store_unload(struct bk_store *store, bool clean)
 	file_store_unlock(store);
 }
 
-bk_status file_store_enter(struct bk_store *store, struct bk_error *err)
+static bk_status store_enter(struct bk_store *store, struct bk_error *err)
 {
 	struct statfs fs;
-	bk_status status;
+	bk_status status = store_check(store, "open", err);
 
-	if (store->index)
-		return BK_OK;
-	status = store_check(store, "open", err);
 	if (status != BK_OK)
 		return status;
 	store->dirfd = open(store->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -249,10 +246,24 @@ bk_status file_store_enter(struct bk_store *store, struct bk_error *err)
 	store->syncs_above =
 		store->durability == BK_DURABLE_MACHINE && file_mount_syncs_above(store->dir);
 	status = file_store_lock(store, err);
+	return status == BK_OK ? store_load(store, err) : status;
+}
+
+bk_status file_store_enter(struct bk_store *store, struct bk_error *err)
+{
+	/* What goes wrong on the way may be mended (an index that is no good): *err is for the end.
+	 */
+	struct bk_error mine = bk_error_init();
+	bk_status status;
+
+	if (store->index)
+		return BK_OK;
+	status = store_enter(store, &mine);
 	if (status == BK_OK)
-		status = store_load(store, err);
-	if (status != BK_OK)
-		store_unload(store, false);
+		return BK_OK;
+	store_unload(store, false);
+	mine.struct_size = err->struct_size;
+	*err = mine;
 	return status;
 }
 
