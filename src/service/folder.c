@@ -52,7 +52,7 @@ static bk_status fld_make_run(struct bk_keeper *k, struct bk_error *err)
 	if (strlen(k->run_folder) > BK_ROOT_SOCKET_MAX) {
 		free(k->run_folder);
 		k->run_folder = NULL;
-		st = bk_root_short(&k->run_folder, k->run->suffix, err);
+		st = bk_root_short(&k->run_folder, k->run->suffix, k->run->folder, err);
 	} else if (mkdir(k->run_folder, 0700) != 0) {
 		st = fld_fail(err, "make folder", k->run_folder);
 	}

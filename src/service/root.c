@@ -92,7 +92,19 @@ bk_status bk_root_choose(char **out, const struct bk_service_config *config, uin
 		       (unsigned long long)((need_bytes + RT_LEAST) >> 20));
 }
 
-bk_status bk_root_short(char **out, const char *suffix, struct bk_error *err)
+static bool rt_link_owner(const char *sockets, const char *folder)
+{
+	char *link = bk_fs_join(sockets, BK_ROOT_OWNER_LINK), *real = realpath(folder, NULL);
+	bool made = link && real && symlink(real, link) == 0;
+
+	if (!made)
+		rmdir(sockets);
+	free(link);
+	free(real);
+	return made;
+}
+
+bk_status bk_root_short(char **out, const char *suffix, const char *folder, struct bk_error *err)
 {
 	const char *places[] = {getenv("XDG_RUNTIME_DIR"), RT_SHM, "/tmp", "/var/tmp"};
 	struct bk_buf path = BK_BUF_INIT;
@@ -102,8 +114,8 @@ bk_status bk_root_short(char **out, const char *suffix, struct bk_error *err)
 		if (!rt_usable(places[i]) || strlen(places[i]) > BK_ROOT_SOCKET_MAX - 20)
 			continue;
 		bk_buf_reset(&path);
-		bk_buf_putf(&path, "%s/" BK_ROOT_PREFIX "%s-run", places[i], suffix);
-		if (path.data && mkdir(path.data, 0700) == 0) {
+		bk_buf_putf(&path, "%s/" BK_ROOT_PREFIX "%s" BK_ROOT_SOCKETS, places[i], suffix);
+		if (path.data && mkdir(path.data, 0700) == 0 && rt_link_owner(path.data, folder)) {
 			*out = bk_buf_steal(&path);
 			return *out ? BK_OK : bk_fail(err, BK_NOMEM, 0, "out of memory");
 		}

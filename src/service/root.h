@@ -17,9 +17,11 @@
 bk_status bk_root_choose(char **out, const struct bk_service_config *config, uint64_t need_bytes,
 			 struct bk_error *err);
 
-/* A new folder for sockets when the server's own is too deep: their paths end at 107 bytes.  The
- * caller's to free. */
-bk_status bk_root_short(char **out, const char *suffix, struct bk_error *err);
+/* A new folder for sockets when the server's own, `folder`, is too deep: their paths end at 107
+ * bytes.  A link in it says whose it is, for the sweep.  The caller's to free. */
+bk_status bk_root_short(char **out, const char *suffix, const char *folder, struct bk_error *err);
+#define BK_ROOT_SOCKETS    "-run"  /* what its name ends with */
+#define BK_ROOT_OWNER_LINK "owner" /* in it */
 #define BK_ROOT_SOCKET_MAX 72 /* bytes of a folder's path that leave room for a socket's name */
 
 /* Folders in which earlier ones may lie, NULL-terminated; bk_strings_free(). */

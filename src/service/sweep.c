@@ -129,6 +129,30 @@ static size_t swp_registered(void)
 	return removed;
 }
 
+/* A folder for sockets is told apart by the link to the folder that it belongs to, which has the
+ * lock: it goes when that one is gone.  Without a link its keeper is just making it, or was killed
+ * while it did. */
+static void swp_socket_folder(const char *path)
+{
+	struct bk_error ignored = bk_error_init();
+	char owner[4096], *link = bk_fs_join(path, BK_ROOT_OWNER_LINK);
+	ssize_t n = link ? readlink(link, owner, sizeof(owner) - 1) : -1;
+
+	free(link);
+	if (n > 0)
+		owner[n] = '\0';
+	if (swp_is_ours(path) && swp_is_older(path, SWP_YOUNG_S) &&
+	    (n <= 0 || !bk_fs_is_folder(owner)))
+		bk_fs_remove_tree(path, &ignored);
+}
+
+static bool swp_ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && strcmp(name + n - m, end) == 0;
+}
+
 static size_t swp_one_root(const char *root)
 {
 	const char *spare = BK_ROOT_PREFIX "spare-";
@@ -142,7 +166,9 @@ static size_t swp_one_root(const char *root)
 		if (strncmp(entry->d_name, BK_ROOT_PREFIX, strlen(BK_ROOT_PREFIX)) != 0)
 			continue;
 		path = bk_fs_join(root, entry->d_name);
-		if (path && strncmp(entry->d_name, spare, strlen(spare)) != 0)
+		if (path && swp_ends_with(entry->d_name, BK_ROOT_SOCKETS))
+			swp_socket_folder(path);
+		else if (path && strncmp(entry->d_name, spare, strlen(spare)) != 0)
 			removed += bk_sweep_folder(path);
 		else if (path && swp_is_ours(path) && swp_is_older(path, SWP_SPARE_S))
 			bk_fs_remove_tree(path, &ignored);
