@@ -137,6 +137,43 @@ static size_t err_useful_length(const char *text)
 	return end ? (size_t)(end - text) : strlen(text);
 }
 
+/* Each piece of a secret of three bytes or more; a URL that is not encoded as it should be is cut
+ * where nobody meant to, and libpq then takes half a password for a host or a port and quotes it.
+ */
+static void err_hide(char *text, const char *secret, size_t len)
+{
+	static const char cuts[] = ":@/?#&=%,";
+	size_t i, from = 0;
+	char *at;
+
+	for (i = 0; i <= len; i++) {
+		if (i < len && !strchr(cuts, secret[i]))
+			continue;
+		for (at = text; i - from >= 3 &&
+				(at = memmem(at, strlen(at), secret + from, i - from)) != NULL;)
+			memset(at, '*', i - from);
+		from = i + 1;
+	}
+}
+
+static void err_hide_secrets(char *text, const struct pg_options *o)
+{
+	const char *user, *colon, *at, *query;
+
+	if (o->password)
+		err_hide(text, o->password, strlen(o->password));
+	if (!o->url)
+		return;
+	user = strstr(o->url, "//");
+	at = strrchr(o->url, '@');
+	colon = user ? strchr(user, ':') : NULL;
+	if (colon && at && colon < at)
+		err_hide(text, colon + 1, (size_t)(at - colon - 1));
+	query = strstr(o->url, "password=");
+	if (query)
+		err_hide(text, query + 9, strcspn(query + 9, "&"));
+}
+
 bk_status pg_error_connect(struct bk_error *err, PGconn *conn, const struct pg_options *o)
 {
 	const char *text = PQerrorMessage(conn), *at, *said;
@@ -159,6 +196,7 @@ bk_status pg_error_connect(struct bk_error *err, PGconn *conn, const struct pg_o
 			status = BK_AUTH;
 		bk_fail(err, status, 0, "cannot connect: %.*s", (int)len, text);
 	}
+	err_hide_secrets(err->message, o);
 	err_finish(err, sqlstate);
 	return err->status;
 }

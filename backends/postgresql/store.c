@@ -11,7 +11,8 @@
 
 #define STO_LOCK_TIMEOUT_SQL "SELECT set_config('lock_timeout', '30s', false)"
 
-/* The server may have gone away since the last call: then its end waits on the socket. */
+/* The server may have gone away since the last call: then its last words or its end wait on the
+ * socket, where nothing else is expected. */
 static bool sto_is_alive(struct pg_wire *w)
 {
 	struct pollfd p;
@@ -20,9 +21,7 @@ static bool sto_is_alive(struct pg_wire *w)
 		return false;
 	p.fd = PQsocket(w->conn);
 	p.events = POLLIN;
-	if (poll(&p, 1, 0) > 0 && !PQconsumeInput(w->conn))
-		return false;
-	return PQstatus(w->conn) == CONNECTION_OK;
+	return poll(&p, 1, 0) == 0 && PQstatus(w->conn) == CONNECTION_OK;
 }
 
 bk_status pg_admin(struct bk_store *store, struct bk_error *err)
