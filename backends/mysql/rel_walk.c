@@ -317,7 +317,7 @@ static bk_status read_page(struct my_walk *c, size_t first, bool bound, MYSQL_ST
 			   struct bk_error *err)
 {
 	char columns[MY_COLUMNS + 1];
-	bool rises, fresh = !bound;
+	bool rises = false, fresh = !bound;
 	bk_status st;
 
 	make_columns(columns, c, first);
