@@ -173,7 +173,8 @@ static inline size_t find_files(char *out, size_t cap, const char *below)
 	while (dir && (e = readdir(dir))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", below, e->d_name);
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", below, e->d_name) >= sizeof(path))
+			fail_msg("a path below %s is too long", below);
 		if (e->d_type == DT_DIR) {
 			n += find_files(out, cap, path);
 		} else {
