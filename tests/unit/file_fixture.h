@@ -178,7 +178,8 @@ static inline size_t find_files(char *out, size_t cap, const char *below)
 		if (e->d_type == DT_DIR) {
 			n += find_files(out, cap, path);
 		} else {
-			snprintf(out, cap, "%s", path);
+			if ((size_t)snprintf(out, cap, "%s", path) >= cap)
+				fail_msg("%s is too long", path);
 			n++;
 		}
 	}
