@@ -77,6 +77,10 @@ void bk_matrix_free(struct bk_matrix *matrix);
 bk_status bk_variant_find(struct bk_variant *out, struct bk_yaml_file *standard,
 			  struct bk_arena *arena, const char *name, struct bk_error *err);
 
+/* The path of a file that is installed with the matrices, the caller's to free; the last place
+ * looked at when there is none.  NULL: no memory, or nobody knows where the program is. */
+char *bk_matrix_file(const char *name);
+
 const char *bk_durability_name(uint32_t durability); /* "none", "process", "machine" */
 
 #endif

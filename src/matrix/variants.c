@@ -14,20 +14,31 @@
 #include <string.h>
 #include <unistd.h>
 
-bk_status bk_matrix_standard(struct bk_yaml_file *out, struct bk_arena *arena, struct bk_error *err)
+char *bk_matrix_file(const char *name)
 {
-	static const char *const folders[] = {"matrix", "../" BAKEOFF_DATADIR "/bakeoff/matrix",
-					      NULL};
-	char *program = bk_fs_program_folder();
-	const char *path = NULL;
+	static const char *const folders[] = {"matrix", "../" BAKEOFF_DATADIR "/bakeoff/matrix"};
+	char *program = bk_fs_program_folder(), *path = NULL;
 	size_t i;
 
-	for (i = 0; program && folders[i]; i++) {
-		path = bk_arena_printf(arena, "%s/%s/variants.yaml", program, folders[i]);
+	for (i = 0; program && i < 2; i++) {
+		struct bk_buf buf = BK_BUF_INIT;
+
+		bk_buf_putf(&buf, "%s/%s/%s", program, folders[i], name);
+		free(path);
+		path = bk_buf_steal(&buf);
 		if (path && access(path, R_OK) == 0)
 			break;
 	}
 	free(program);
+	return path;
+}
+
+bk_status bk_matrix_standard(struct bk_yaml_file *out, struct bk_arena *arena, struct bk_error *err)
+{
+	char *found = bk_matrix_file("variants.yaml");
+	const char *path = found ? bk_arena_strdup(arena, found) : NULL; /* errors name it later */
+
+	free(found);
 	return bk_yaml_load(out, path ? path : "variants.yaml", err);
 }
 

@@ -72,6 +72,8 @@ static void put_product(struct bk_buf *buf, const char *json)
 		product = json_string_value(json_object_get(identity, "product"));
 	if (!version)
 		version = json_string_value(json_object_get(identity, "version"));
+	if (version && strcmp(version, "unsupported") == 0) /* the server does not say */
+		version = NULL;
 	if (backend)
 		bk_buf_puts(buf, backend);
 	if (product || version)
@@ -176,13 +178,27 @@ static struct bk_comparison_cell *cell_of(struct loader *l, struct bk_comparison
 	return cell;
 }
 
-static bool wanted(const struct loader *l, const char *metric, const char *primary)
+/* What the scenario itself wants seen: its primary metric, and those of its list. */
+static bool shown_by_scenario(const char *scenario, const char *metric, const char *primary)
+{
+	const struct bk_scenario *s = bk_scenario_find(scenario);
+	size_t i;
+
+	for (i = 0; s && s->shown && s->shown[i]; i++) {
+		if (strcmp(s->shown[i], metric) == 0)
+			return true;
+	}
+	return strcmp(metric, primary) == 0;
+}
+
+static bool wanted(const struct loader *l, const char *scenario, const char *metric,
+		   const char *primary)
 {
 	const char *p = l->metrics;
 	size_t len = strlen(metric);
 
 	if (!p)
-		return strcmp(metric, primary) == 0;
+		return shown_by_scenario(scenario, metric, primary);
 	if (strcmp(p, "all") == 0)
 		return true;
 	while (*p) {
@@ -207,7 +223,7 @@ static bk_status on_trial(void *ctx, const char *const *v, int n, struct bk_erro
 	uint32_t round = (uint32_t)strtoul(v[5], NULL, 10);
 
 	(void)n;
-	if (!metric || (ok && !wanted(l, metric, v[3])))
+	if (!metric || (ok && !wanted(l, v[2], metric, v[3])))
 		return BK_OK;
 	row = row_of(l, v[1], v[2], metric, ok ? v[10] : NULL);
 	cell = row ? cell_of(l, row, v[0]) : NULL;
@@ -354,7 +370,7 @@ bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *resul
 			" AND r.name = 'round_trips')"
 			" FROM cell c JOIN trial t ON t.cell = c.id"
 			" LEFT JOIN metric m ON m.trial = t.id AND t.status = 'ok' WHERE c.run = ?"
-			" ORDER BY c.position, m.name, t.round",
+			" ORDER BY c.position, m.name <> c.primary_metric, m.name, t.round",
 			run, on_trial, &l, err);
 	if (st >= 0 && metrics && out->row_count == 0)
 		st = bk_fail(err, BK_NOT_FOUND, 0, "run %lld has none of the metrics '%s'",

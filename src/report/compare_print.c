@@ -4,6 +4,7 @@
 #include "report/compare.h"
 #include "report/csv.h"
 #include "report/progress.h"
+#include "report/published.h"
 
 #include "util/buf.h"
 
@@ -160,6 +161,7 @@ static void print_foot(FILE *out, const struct bk_comparison *c, const char *bul
 	if (any_cell(c, has_failed))
 		fprintf(out, "%s!n: n trials failed, which are left out of the figures:\n", bullet);
 	print_failures(out, c, bullet);
+	bk_published_print(out, c, bullet);
 	print_notes(out, c, bullet);
 }
 

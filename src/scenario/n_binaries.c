@@ -392,6 +392,17 @@ static const struct bk_param *const params[] = {&bk_param_n,
 						&param_verify,
 						NULL};
 
+static const char *const shown[] = {"objects_per_s",
+				    "latency.p50",
+				    "latency.p99",
+				    "first_byte.p50",
+				    "cpu_per_gb",
+				    "write_amplification",
+				    "requests_per_object",
+				    "requests.retried",
+				    "retried",
+				    NULL};
+
 const struct bk_scenario bk_scenario_n_binaries = {
 	.name = "n-binaries",
 	.summary = "ingest many binaries",
@@ -405,6 +416,7 @@ const struct bk_scenario bk_scenario_n_binaries = {
 		"their node; listing must find each; what listing finds beyond them are orphans.",
 	.params = params,
 	.primary = "throughput",
+	.shown = shown,
 	.binaries = true,
 	.writes = true,
 	.bytes = bytes,
