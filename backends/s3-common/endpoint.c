@@ -42,7 +42,8 @@ static const char *end_host(struct s3_endpoint *e, const char *backend, const ch
 	}
 	p = url + (e->tls ? 8 : 7);
 	len = strcspn(p, "/?#");
-	if (memchr(p, '@', len)) {
+	/* anywhere: a secret may hold a slash, and what follows would then be quoted as a bucket */
+	if (strchr(p, '@')) {
 		bk_fail(err, BK_INVALID, 0,
 			"%s: the endpoint carries a user; keys go into access-key and secret-key, "
 			"or into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",

@@ -8,9 +8,12 @@ backend=${4:-s3}
 scratch=$(mktemp -d)
 failures=0
 cluster=''
+proxy_pids=''
+broken=$scratch/broken
 . "$here/cluster.sh"
 unset AWS_SESSION_TOKEN AWS_CA_BUNDLE BAKEOFF_S3_BUCKET
-trap 'status=$?; [ -z "$cluster" ] || cluster_stop; rm -rf "$scratch"; exit $status' EXIT
+trap 'status=$?; for pid in $proxy_pids; do kill "$pid" 2>/dev/null || true; done
+	[ -z "$cluster" ] || cluster_stop; rm -rf "$scratch"; exit $status' EXIT
 
 say() {
 	printf 'FAILED: %s\n' "$*"
@@ -36,3 +39,11 @@ lacks() {
 }
 # counter NAME: its last value in $out
 counter() { grep -oE "^  $1=[0-9]+" <<<"$out" | tail -1 | cut -d= -f2; }
+# proxy HOW AT TIMES: starts one in front of the cluster; $proxy is its URL, the file $broken arms it
+proxy() {
+	rm -f "$broken" "$scratch/port"
+	python3 "$here/proxy.py" "$cluster_port" "$1" "$2" "$3" "$broken" >"$scratch/port" &
+	proxy_pids="$proxy_pids $!"
+	until [ -s "$scratch/port" ]; do sleep 0.02; done
+	proxy=http://127.0.0.1:$(cat "$scratch/port")
+}

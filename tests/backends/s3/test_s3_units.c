@@ -238,6 +238,10 @@ static void no_secret_in_url_error(void **state)
 	assert_int_equal(s3_endpoint_parse(&e, "t", "http://key:canary@h", NULL, NULL, "m", &err),
 			 BK_INVALID);
 	assert_null(strstr(err.message, "canary"));
+	assert_int_equal(
+		s3_endpoint_parse(&e, "t", "http://key:can/ary@h:1", NULL, NULL, "m", &err),
+		BK_INVALID);
+	assert_null(strstr(err.message, "ary@h"));
 	s3_endpoint_free(&e);
 }
 
