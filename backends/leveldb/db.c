@@ -66,6 +66,16 @@ static void close_all(struct bk_store *store)
 	store->mark_fd = -1;
 }
 
+bool ldb_db_is_open(struct bk_store *store)
+{
+	bool open;
+
+	pthread_mutex_lock(&store->mutex);
+	open = store->db != NULL;
+	pthread_mutex_unlock(&store->mutex);
+	return open;
+}
+
 void ldb_db_close(struct bk_store *store)
 {
 	pthread_mutex_lock(&store->mutex);

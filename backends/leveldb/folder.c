@@ -13,16 +13,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK        ".bakeoff"
 #define BACKEND     "leveldb"
 #define PARENT_MADE "parent: made"
 #define MARK_BYTES  1024u
 
-static char *path_of(const char *folder, const char *prefix, const char *name, const char *suffix)
+char *ldb_path_of(const char *folder, const char *prefix, const char *name, const char *suffix)
 {
 	size_t len = strlen(folder) + strlen(prefix) + strlen(name) + strlen(suffix) + 2;
 	char *path = malloc(len);
@@ -35,13 +33,13 @@ static char *path_of(const char *folder, const char *prefix, const char *name, c
 /* PATH/.bakeoff-SPACE.half: on its way into being, or out of it. */
 static char *half_path(const struct bk_store *store)
 {
-	return path_of(store->opts->path, MARK "-", store->config->space, ".half");
+	return ldb_path_of(store->opts->path, LDB_MARK "-", store->config->space, ".half");
 }
 
 /* The mark's text; 0 or errno. */
 static int read_mark(char text[MARK_BYTES], const char *folder)
 {
-	char *path = path_of(folder, "", MARK, "");
+	char *path = ldb_path_of(folder, "", LDB_MARK, "");
 	ssize_t n = -1;
 	int fd = -1, rc;
 
@@ -164,7 +162,7 @@ static bool parent_was_made(const struct bk_store *store)
 
 		if (e->d_name[0] == '.')
 			continue;
-		folder = path_of(store->opts->path, "", e->d_name, "");
+		folder = ldb_path_of(store->opts->path, "", e->d_name, "");
 		if (folder && read_mark(text, folder) == 0) {
 			split(text, lines);
 			made = strcmp(lines[2], PARENT_MADE) == 0;
@@ -212,7 +210,7 @@ static bk_status make_parent(const struct bk_store *store, bool *made, struct bk
 static bk_status write_mark(const struct bk_store *store, const char *folder, bool parent_made,
 			    struct bk_error *err)
 {
-	char text[MARK_BYTES], *path = path_of(folder, "", MARK, "");
+	char text[MARK_BYTES], *path = ldb_path_of(folder, "", LDB_MARK, "");
 	int fd, rc = 0, len;
 	bk_status status = BK_OK;
 
@@ -241,7 +239,7 @@ static bk_status write_mark(const struct bk_store *store, const char *folder, bo
 
 static void remove_half(const char *half)
 {
-	char *mark = path_of(half, "", MARK, "");
+	char *mark = ldb_path_of(half, "", LDB_MARK, "");
 
 	if (mark)
 		unlink(mark);
@@ -299,7 +297,7 @@ bk_status ldb_folder_unmake(const struct bk_store *store, struct bk_error *err)
 	remove_half(half);
 	if (place != LDB_PLACE_OURS)
 		goto out;
-	status = first_entry(&entry, store->folder, MARK, err);
+	status = first_entry(&entry, store->folder, LDB_MARK, err);
 	if (status == BK_OK && entry)
 		status = bk_fail(err, BK_FOREIGN, 0,
 				 "the store is gone from %s, but '%.100s' there is not bakeoff's: "
@@ -319,69 +317,5 @@ bk_status ldb_folder_unmake(const struct bk_store *store, struct bk_error *err)
 out:
 	free(entry);
 	free(half);
-	return status;
-}
-
-/* Who holds a lock on the file, by the kernel's list; 0: not to be found out. */
-static long holder_of(int fd)
-{
-	FILE *f = fopen("/proc/locks", "re");
-	char line[256];
-	struct stat st;
-	long holder = 0;
-
-	if (!f || fstat(fd, &st) != 0)
-		goto out;
-	while (!holder && fgets(line, sizeof(line), f)) {
-		long pid;
-		unsigned long inode;
-
-		if (sscanf(line, "%*s FLOCK %*s %*s %ld %*[^:]:%*[^:]:%lu", &pid, &inode) == 2 &&
-		    inode == (unsigned long)st.st_ino)
-			holder = pid;
-	}
-out:
-	if (f)
-		fclose(f);
-	return holder;
-}
-
-static bk_status in_use(int fd, const struct bk_store *store, struct bk_error *err)
-{
-	long pid = holder_of(fd);
-
-	if (pid == (long)getpid())
-		bk_fail(err, BK_UNAVAILABLE, EWOULDBLOCK,
-			"%s is open already, in another store of this process", store->folder);
-	else if (pid > 0)
-		bk_fail(err, BK_UNAVAILABLE, EWOULDBLOCK,
-			"%s is open in process %ld; wait until it ends, or end it", store->folder,
-			pid);
-	else
-		bk_fail(err, BK_UNAVAILABLE, EWOULDBLOCK, "%s is open in another process",
-			store->folder);
-	err->flags |= BK_ERR_RETRY;
-	return BK_UNAVAILABLE;
-}
-
-bk_status ldb_folder_lock(int *fd, const struct bk_store *store, struct bk_error *err)
-{
-	char *path = path_of(store->folder, "", MARK, "");
-	bk_status status = BK_OK;
-	int mark = -1;
-
-	if (!path)
-		return ldb_nomem(err);
-	mark = open(path, O_RDONLY | O_CLOEXEC);
-	if (mark < 0)
-		status = ldb_errno(err, errno, "open the owner mark", path);
-	else if (flock(mark, LOCK_EX | LOCK_NB) != 0)
-		status = errno == EWOULDBLOCK ? in_use(mark, store, err)
-					      : ldb_errno(err, errno, "lock", path);
-	if (status == BK_OK)
-		*fd = mark;
-	else if (mark >= 0)
-		close(mark);
-	free(path);
 	return status;
 }

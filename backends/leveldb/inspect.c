@@ -40,8 +40,8 @@ static void put_identity(const struct bk_store *store, const struct bk_sink *sin
 
 	snprintf(version, sizeof(version), "%d.%d", leveldb_major_version(),
 		 leveldb_minor_version());
-	sink->put_str(sink->ctx, "product", "LevelDB");
-	sink->put_str(sink->ctx, "version", version);
+	sink->put_str(sink->ctx, "server.product", "LevelDB");
+	sink->put_str(sink->ctx, "server.version", version);
 	sink->put_str(sink->ctx, "folder", store->folder);
 	sink->put_str(sink->ctx, "isolation", "snapshot");
 	sink->put_str(sink->ctx, "settled", store->settled ? store->settled : "no");
@@ -213,7 +213,7 @@ bk_status ldb_store_inspect(struct bk_store *store, uint32_t what, const struct 
 
 	if (what & BK_INSPECT_IDENTITY)
 		put_identity(store, sink);
-	if (!store->db)
+	if (!ldb_db_is_open(store))
 		return ldb_inspect_offline(store, what, sink, err);
 	if (what & BK_INSPECT_IDENTITY)
 		sink->put_str(sink->ctx, "read", "from the open database");

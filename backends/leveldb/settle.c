@@ -85,7 +85,7 @@ bk_status ldb_store_settle(struct bk_store *store, uint64_t timeout_ns, struct b
 	uint64_t now, start, deadline, quiet_since, before, after;
 	bool busy;
 
-	if (!store->db)
+	if (!ldb_db_is_open(store))
 		return BK_OK; /* nothing runs */
 	start = store->host->now_ns(store->host->ctx);
 	deadline = timeout_ns > UINT64_MAX - start ? UINT64_MAX : start + timeout_ns;
