@@ -65,6 +65,8 @@ static const struct bk_setting svc_settings[] = {
 	{"shared_buffers", "32MB", BK_WHEN_TEST},
 	/* in {data}, which goes as a whole: killed, a server leaves its files of /dev/shm behind */
 	{"dynamic_shared_memory_type", "mmap", BK_WHEN_TEST},
+	/* on tmpfs a segment of zeros written ahead only costs time, at every start */
+	{"wal_init_zero", "off", BK_WHEN_TEST},
 	{"wal_level", "minimal", BK_WHEN_TEST},
 	{"max_wal_senders", "0", BK_WHEN_TEST},
 	{"fsync", "on", BK_WHEN_MACHINE},

@@ -19,13 +19,6 @@
 
 #define CMD_OUTPUT_MAX ((size_t)1 << 20)
 
-const char *bk_keeper_program(const struct bk_keeper *k, const char *name)
-{
-	const char *path = bk_programs_path(&k->run->programs, name);
-
-	return path ? path : name;
-}
-
 static bool cmd_env_put(char ***env, size_t *count, const char *name, const char *value)
 {
 	struct bk_buf line = BK_BUF_INIT;
@@ -135,13 +128,15 @@ bk_status bk_keeper_run(struct bk_keeper *k, int *status, struct bk_buf *text,
 	int log = -1, pidfd;
 	bk_status st = bk_expand_argv(&args, argv, &k->run->values, err);
 
+	if (st == BK_OK)
+		st = bk_programs_resolve(&k->run->programs, args, err);
 	if (st == BK_OK && stdin_text)
 		st = bk_expand_new(&input, stdin_text, &k->run->values, 0, err);
 	if (st == BK_OK)
 		st = bk_keeper_environment(&env, k, NULL, err);
 	if (st != BK_OK)
 		goto out;
-	spawn.path = bk_keeper_program(k, args[0]);
+	spawn.path = args[0];
 	spawn.argv = args;
 	spawn.env = env;
 	spawn.identity = &k->run->identity;

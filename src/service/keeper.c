@@ -92,6 +92,13 @@ static void kpr_read_signals(struct bk_keeper *k)
 
 static void kpr_lose_control(struct bk_keeper *k)
 {
+	json_t *last;
+
+	/* A starter that ends in good order says so before it hangs up. */
+	while ((last = bk_wire_receive(k->control, MSG_DONTWAIT))) {
+		k->told = k->told || strcmp(bk_state_text(last, "do"), "stop") == 0;
+		json_decref(last);
+	}
 	close(k->control);
 	k->control = -1;
 	if (k->attached)
@@ -232,7 +239,7 @@ static void kpr_obey(struct bk_keeper *k, int fd, const json_t *message)
 
 	kpr_set_deadline(k);
 	if (strcmp(what, "stop") == 0) {
-		k->quit = true;
+		k->told = k->quit = true;
 		return;
 	}
 	if (strcmp(what, "guard") == 0) {
@@ -458,11 +465,16 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 		bk_wire_send(k->control, kpr_failed_message(k, &err));
 	}
 	since = bk_service_now_ns();
-	orphaned = k->control < 0;
+	orphaned = k->control < 0 && !k->told;
 	k->quit = true;
 	bk_keeper_stop(k, false);
+	/* Who asked for a spare copy is in a hurry: the rest is done behind its back. */
+	if (run->config.spare && !orphaned && fork() > 0)
+		_exit(0);
 	bk_keeper_remove_folder(k);
 	if (orphaned)
 		kpr_end_guarded(k, since);
+	else if (run->config.spare && run->template && run->key)
+		bk_template_make_spare(run, NULL, NULL);
 	_exit(0);
 }

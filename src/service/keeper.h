@@ -31,6 +31,7 @@ struct bk_keeper {
 	int lock;
 	bool attached; /* ends when the starter does */
 	bool quit;
+	bool told; /* to stop, by the starter: it was not killed */
 	bool up;
 	uint64_t deadline_ns; /* of the start at hand */
 	uint64_t expires_ns;  /* monotonic; 0: never */
@@ -75,8 +76,6 @@ bk_status bk_keeper_run(struct bk_keeper *k, int *status, struct bk_buf *text,
 /* The environment of servers and commands; bk_strings_free(). */
 bk_status bk_keeper_environment(char ***out, const struct bk_keeper *k, const char *notify,
 				struct bk_error *err);
-/* Where the program that argv[0] names is; borrowed. */
-const char *bk_keeper_program(const struct bk_keeper *k, const char *name);
 
 /* ---- server.c */
 #define BK_START_PORTS 1u /* choose where it listens */

@@ -67,11 +67,13 @@ static bk_status ld_run(const struct bk_programs *programs, const struct bk_comm
 	pid_t pid;
 	bk_status st = bk_expand_argv(&argv, command->argv, values, err);
 
-	if (st != BK_OK)
+	if (st == BK_OK)
+		st = bk_programs_resolve(programs, argv, err);
+	if (st != BK_OK) {
+		bk_strings_free(argv);
 		return st;
-	spawn.path = bk_programs_path(programs, argv[0]);
-	if (!spawn.path)
-		spawn.path = argv[0];
+	}
+	spawn.path = argv[0];
 	spawn.argv = argv;
 	spawn.env = env;
 	spawn.in = open(file, O_RDONLY | O_CLOEXEC);

@@ -51,6 +51,21 @@ const char *bk_programs_path(const struct bk_programs *programs, const char *nam
 	return NULL;
 }
 
+bk_status bk_programs_resolve(const struct bk_programs *programs, char **argv, struct bk_error *err)
+{
+	const char *path = argv[0] ? bk_programs_path(programs, argv[0]) : NULL;
+	char *copy;
+
+	if (!path)
+		return BK_OK;
+	copy = strdup(path);
+	if (!copy)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	free(argv[0]);
+	argv[0] = copy;
+	return BK_OK;
+}
+
 /* The first of `names` that is an executable file in `folder`; the caller's to free. */
 static char *prg_in_folder(const char *folder, size_t folder_len, const char *names)
 {

@@ -27,5 +27,9 @@ void bk_programs_free(struct bk_programs *programs);
 
 /* The path of the program that a table calls `name`, or NULL. */
 const char *bk_programs_path(const struct bk_programs *programs, const char *name);
+/* argv[0] becomes that path: by a bare name a program may take another installed version for
+ * itself, and look for its files there. */
+bk_status bk_programs_resolve(const struct bk_programs *programs, char **argv,
+			      struct bk_error *err);
 
 #endif

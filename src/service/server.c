@@ -123,12 +123,14 @@ static bk_status srv_spawn(struct bk_keeper *k, struct bk_server *server, const 
 
 	identity.map_nobody = false; /* a server needs no entry in the user database */
 	if (st == BK_OK)
+		st = bk_programs_resolve(&k->run->programs, argv, err);
+	if (st == BK_OK)
 		st = bk_keeper_environment(&env, k, notify, err);
 	if (st == BK_OK)
 		st = srv_open_log(server, k, &spawn.out, err);
 	if (st == BK_OK) {
 		spawn.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-		spawn.path = bk_keeper_program(k, argv[0]);
+		spawn.path = argv[0];
 		spawn.argv = argv;
 		spawn.env = env;
 		spawn.identity = &identity;

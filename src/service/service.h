@@ -28,7 +28,8 @@ struct bk_service_config {
 	enum bk_profile profile;
 	uint32_t durability;       /* BK_DURABLE_*: the most that a session will ask for */
 	bool tcp;                  /* listen on a loopback address, with a password */
-	bool spare;                /* keep a copy of the template ready for the next start */
+	bool spare;                /* keep a copy of the template ready for the next start; the
+				    * folder is then removed after stop() has returned */
 	const char *data;          /* the folder to make the server's folder in.  NULL: tmpfs with
 				    * room, else $TMPDIR, /tmp; refused for BENCH */
 	const char *const *schema; /* script files, NULL-terminated; or NULL */
