@@ -4,7 +4,10 @@
 
 # A server that exits at once: its log's last lines, in under a second
 for name in "${servers[@]}"; do
+	run exec "$name" -- true # the template is there
+	begun=$(date +%s%N)
 	run exec "$name" -- true
+	good_ms=$((($(date +%s%N) - begun) / 1000000)) # what this machine takes today
 	case $name in
 	rediskv) bad=maxmemory=junk said='wrong|invalid|must be|Bad directive' ;;
 	postgresql) bad=shared-buffers=junk said='shared_buffers' ;;
@@ -13,10 +16,10 @@ for name in "${servers[@]}"; do
 	[ -n "$bad" ] || continue
 	begun=$(date +%s%N)
 	run exec --set "$bad" "$name" -- true
-	took_ms=$((($(date +%s%N) - begun) / 1000000))
+	took_ms=$((($(date +%s%N) - begun) / 1000000 - good_ms))
 	wants_status 125
 	wants_err "the server process .* ended with status [1-9].*before it was ready: .*($said)"
-	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms"
+	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms longer than a start"
 	[ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$ran: still listed"
 done
 

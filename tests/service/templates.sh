@@ -101,14 +101,17 @@ if [[ " ${servers[*]} " == *" $name "* ]]; then
 	wants_clean "$ran"
 
 	# Data of another major version: the server says so, in under a second
+	begun=$(date +%s%N)
+	run exec "$name" -- true
+	good_ms=$((($(date +%s%N) - begun) / 1000000))
 	echo 9.6 >"$template/data/PG_VERSION"
 	begun=$(date +%s%N)
 	run exec "$name" -- true
-	took_ms=$((($(date +%s%N) - begun) / 1000000))
+	took_ms=$((($(date +%s%N) - begun) / 1000000 - good_ms))
 	wants_status 125
 	wants_err 'incompatible with server'
 	wants_err "$template"
-	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms"
+	[ "$took_ms" -lt 1000 ] || say "$ran: took $took_ms ms longer than a start"
 	rm -rf "$template"
 fi
 finish
