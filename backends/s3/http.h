@@ -119,6 +119,7 @@ struct s3_transfer { /* starts as all zero; may be used again and again */
 	bool reuses;             /* an idle connection was there when it began */
 	bool paused;
 	bool closes;
+	unsigned begun; /* how often libcurl has begun to send it */
 	CURLcode result;
 	char why[CURL_ERROR_SIZE];
 	struct s3_answer answer;

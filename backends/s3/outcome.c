@@ -136,16 +136,25 @@ static bool out_is_unsent(CURLcode code)
 	       code == CURLE_SSL_CONNECT_ERROR || code == CURLE_OPERATION_TIMEDOUT;
 }
 
+/* The last two: libcurl would have liked to send it again (transfer.c). */
 static bool out_is_lost(CURLcode code)
 {
 	return out_is_unsent(code) || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
-	       code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
+	       code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE ||
+	       code == CURLE_SEND_FAIL_REWIND || code == CURLE_ABORTED_BY_CALLBACK;
+}
+
+static const char *out_why(const struct s3_transfer *t)
+{
+	if (t->result == CURLE_SEND_FAIL_REWIND || t->result == CURLE_ABORTED_BY_CALLBACK)
+		return "the connection broke before an answer came";
+	return t->why[0] ? t->why : curl_easy_strerror(t->result);
 }
 
 static bk_status out_unanswered(struct s3_transfer *t, const struct s3_request *r, unsigned tried,
 				struct bk_error *err)
 {
-	const char *why = t->why[0] ? t->why : curl_easy_strerror(t->result);
+	const char *why = out_why(t);
 	bk_status st = out_is_lost(t->result) ? BK_UNAVAILABLE : BK_IO;
 	char what[320], more[40];
 

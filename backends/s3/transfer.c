@@ -27,16 +27,22 @@ static size_t trf_give(char *to, size_t size, size_t n, void *ctx)
 	return room;
 }
 
-/* Back to where a connection that turned out to be closed was begun with. */
+/* On a connection that was used before and breaks without an answer libcurl sends the request once
+ * more, unasked and uncounted; a create would then find what it has made itself.  So a body cannot
+ * be gone back in, and a second beginning is refused: trying again is for call.c. */
 static int trf_seek(void *ctx, curl_off_t offset, int origin)
+{
+	return CURL_SEEKFUNC_FAIL;
+}
+
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int trf_begins(void *ctx, char *remote, char *local, int remote_port, int local_port)
 {
 	struct s3_transfer *t = ctx;
 
-	if (origin != SEEK_SET || offset < 0 || (size_t)offset > t->body_len)
-		return CURL_SEEKFUNC_FAIL;
-	t->body_at = (size_t)offset;
-	return CURL_SEEKFUNC_OK;
+	return t->begun++ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
+#endif
 
 static size_t trf_take(char *data, size_t size, size_t n, void *ctx)
 {
@@ -286,7 +292,10 @@ static bool trf_prepare(struct s3_transfer *t)
 	curl_easy_setopt(e, CURLOPT_READFUNCTION, trf_give);
 	curl_easy_setopt(e, CURLOPT_READDATA, t);
 	curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, trf_seek);
-	curl_easy_setopt(e, CURLOPT_SEEKDATA, t);
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, trf_begins);
+	curl_easy_setopt(e, CURLOPT_PREREQDATA, t);
+#endif
 	if (o->ca_file && o->ca_file[0])
 		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 	return true;
@@ -322,6 +331,7 @@ static void trf_reset(struct s3_transfer *t, const struct s3_request *request)
 	t->body = request->body;
 	t->body_len = request->body_len;
 	t->body_at = 0;
+	t->begun = 0;
 	t->done = t->head = t->paused = t->closes = false;
 	t->result = CURLE_OK;
 	t->why[0] = '\0';

@@ -456,6 +456,17 @@ static const struct {
 	{"memory", do_memory},   {"sh", do_sh},
 };
 
+static bool wants_session(const char *op)
+{
+	static const char *const ops[] = {"put",   "get",      "stat",  "remove", "list", "wopen",
+					  "ropen", "counters", "leave", "cancel", NULL};
+	size_t i;
+
+	for (i = 0; ops[i] && strcmp(ops[i], op) != 0; i++)
+		;
+	return ops[i] != NULL;
+}
+
 static void one(struct drive *d)
 {
 	pthread_t thread;
@@ -467,6 +478,10 @@ static void one(struct drive *d)
 	if (strcmp(d->f[0], "cancel") == 0) {
 		d->cancel_ms = (unsigned)number(d, 1, 1);
 		return;
+	}
+	if (!d->s && wants_session(d->f[0])) {
+		printf("%s\tno session\n", d->f[0]);
+		exit(1);
 	}
 	if (cancelling && pthread_create(&thread, NULL, cancel_later, d) != 0)
 		abort();

@@ -108,8 +108,10 @@ wants '^unmake	OK'
 [ "$(raw GET '/versions?versions&prefix=main/' | grep -oE '<(Version|DeleteMarker)>' | wc -l)" = 0 ] || say "versions are left: $(raw GET '/versions?versions')"
 
 # places
-printf 'open\tmain\nplace\tteam_one\tmark a\nplace\tteam_one\tmark b\nplaces\ndrop\tteam_one\tmark b\nsh\tpython3 %s/s3.py PUT /team-one/k -d x\ndrop\tteam_one\tmark a\ndrop\tteam_one\tmark a\ndrop\tstrange-empty\tmark a\nplace\tstrange-empty\tmark a\n' "$here" >"$scratch/script"
+env | sed -n "s/^\(AWS_[A-Z_]*\)=\(.*\)/export \1='\2'/p" >"$scratch/env" # the driver takes them out of its environment
+printf 'open\tmain\nplace\tteam_one\tmark a\nplace\tteam_one\tmark b\nplaces\ndrop\tteam_one\tmark b\nsh\t. %s; python3 %s/s3.py PUT /team-one/k -d x\ndrop\tteam_one\tmark a\ndrop\tteam_one\tmark a\ndrop\tstrange-empty\tmark a\nplace\tstrange-empty\tmark a\n' "$scratch/env" "$here" >"$scratch/script"
 run <"$scratch/script"
+wants '^sh	OK	status=0$'
 wants '^  team_one: mark a$'
 wants '^place	EXISTS'
 [ "$(grep -c '^drop	FOREIGN' <<<"$out")" = 2 ] || say "$out"
