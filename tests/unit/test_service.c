@@ -1,0 +1,410 @@
+/*
+ * test_service.c - the parts of src/service that need no server: templates, conditions, URLs,
+ * copies, segments, programs, passwords.
+ */
+#include "unit.h"
+
+#include "service/copy.h"
+#include "service/net.h"
+#include "service/proc.h"
+#include "service/programs.h"
+#include "service/segments.h"
+#include "service/spawn.h"
+#include "service/url.h"
+#include "service/values.h"
+#include "util/fs.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int make_folder(void **state)
+{
+	snprintf(folder, sizeof(folder), "/tmp/bakeoff-unit.XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	struct bk_error err = bk_error_init();
+
+	return bk_fs_remove_tree(folder, &err) == BK_OK ? 0 : -1;
+}
+
+static void expansion(void **state)
+{
+	static const struct {
+		const char *text, *url, *plain;
+	} cases[] = {
+		{"{host}:{port}", "127.0.0.1:5432", "127.0.0.1:5432"},
+		{"?host={run}", "?host=%2Frun%2Fx%20y", "?host=/run/x y"},
+		{"{ \"json\": {} } {A} {", "{ \"json\": {} } {A} {", "{ \"json\": {} } {A} {"},
+		{"", "", ""},
+	};
+	struct bk_error err = bk_error_init();
+	struct bk_values v = {0};
+	char *text;
+	size_t i;
+
+	assert_true(bk_values_set(&v, "host", "127.0.0.1"));
+	assert_true(bk_values_set(&v, "port", "1"));
+	assert_true(bk_values_set(&v, "port", "5432"));
+	assert_true(bk_values_set(&v, "run", "/run/x y"));
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(bk_expand_new(&text, cases[i].text, &v, 0, &err), BK_OK);
+		assert_string_equal(text, cases[i].plain);
+		free(text);
+		assert_int_equal(bk_expand_new(&text, cases[i].text, &v, BK_EXPAND_URL, &err),
+				 BK_OK);
+		assert_string_equal(text, cases[i].url);
+		free(text);
+	}
+	assert_int_equal(bk_expand_new(&text, "-p {prot}", &v, 0, &err), BK_INVALID);
+	assert_non_null(strstr(err.message, "{prot} in '-p {prot}'"));
+	bk_values_free(&v);
+}
+
+static void conditions(void **state)
+{
+	static const struct bk_setting table[] = {
+		{"a", "1", 0},
+		{"a", "2", BK_WHEN_TCP},
+		{"a", "3", BK_WHEN_TCP | BK_WHEN_MACHINE | BK_WHEN_PROCESS},
+		{"b", "1", BK_WHEN_ADMIN},
+		{NULL},
+	};
+	const uint32_t socket = BK_WHEN_TEST | BK_WHEN_SOCKET | BK_WHEN_NONE;
+	const uint32_t tcp = BK_WHEN_BENCH | BK_WHEN_TCP | BK_WHEN_PROCESS;
+
+	assert_true(bk_when(0, socket));
+	assert_true(bk_when(BK_WHEN_TEST | BK_WHEN_BENCH, socket));
+	assert_false(bk_when(BK_WHEN_TEST | BK_WHEN_TCP, socket));
+	assert_true(bk_setting_counts(table, 0, socket));
+	assert_false(bk_setting_counts(table, 1, socket));
+	assert_false(bk_setting_counts(table, 0, tcp));
+	assert_false(bk_setting_counts(table, 1, tcp));
+	assert_true(bk_setting_counts(table, 2, tcp));
+	assert_false(bk_setting_counts(table, 3, tcp));
+	assert_true(bk_setting_counts(table, 3, tcp | BK_WHEN_ADMIN));
+}
+
+static void urls(void **state)
+{
+	static const struct {
+		const char *text, *user, *password, *host, *port, *path, *query;
+	} cases[] = {
+		{"a://h", "", "", "h", "", "", ""},
+		{"a://u@h:1/d", "u", "", "h", "1", "d", ""},
+		{"a://u:p%40%2f@h/d?x=1&y=%20", "u", "p@/", "h", "", "d", "x=1&y=%20"},
+		{"a://u:p@q@h/d", "u", "p@q", "h", "", "d", ""},
+		{"a://[::1]:5432/d", "", "", "::1", "5432", "d", ""},
+		{"a:///d?host=/run", "", "", "", "", "d", "host=/run"},
+		{"a://%2Frun/d%", "", "", "/run", "", "d%", ""},
+	};
+	static const char *const gone[] = {"x", NULL};
+	struct bk_error err = bk_error_init();
+	struct bk_url u;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(bk_url_parse(&u, cases[i].text, &err), BK_OK);
+		assert_string_equal(u.scheme, "a");
+		assert_string_equal(u.user, cases[i].user);
+		assert_string_equal(u.password, cases[i].password);
+		assert_string_equal(u.host, cases[i].host);
+		assert_string_equal(u.port, cases[i].port);
+		assert_string_equal(u.path, cases[i].path);
+		assert_string_equal(u.query, cases[i].query);
+		bk_url_free(&u);
+	}
+	assert_int_equal(bk_url_parse(&u, "a://h?x=1&y=%2f&xx=3", &err), BK_OK);
+	text = bk_url_query(&u, "y");
+	assert_string_equal(text, "/");
+	free(text);
+	assert_null(bk_url_query(&u, "z"));
+	text = bk_url_query_without(&u, gone);
+	assert_string_equal(text, "y=%2f&xx=3");
+	free(text);
+	bk_url_free(&u);
+	assert_int_equal(bk_url_parse(&u, "host/path", &err), BK_INVALID);
+	assert_int_equal(bk_url_parse(&u, "://host", &err), BK_INVALID);
+}
+
+static void put_file(const char *name, off_t size, const char *data, off_t at)
+{
+	int fd = open(in_folder(name), O_WRONLY | O_CREAT, 0640);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_int_equal(pwrite(fd, data, strlen(data), at), (ssize_t)strlen(data));
+	close(fd);
+}
+
+static void copies(void **state)
+{
+	static const uint32_t flags[] = {0, BK_COPY_HOLES};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], a[4096], b[4096];
+	struct stat sb;
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("from/inner"), 0750), 0);
+	put_file("from/empty", 0, "", 0);
+	put_file("from/small", 5, "small", 0);
+	put_file("from/inner/holes", 3 << 20, "end", (3 << 20) - 3);
+	assert_int_equal(symlink("../small", in_folder("from/inner/link")), 0);
+	fd = open(in_folder("from/zeros"), O_WRONLY | O_CREAT, 0600);
+	memset(a, 0, sizeof(a));
+	for (i = 0; i < 300; i++) /* more than the copy's buffer */
+		assert_int_equal(write(fd, a, sizeof(a)), (ssize_t)sizeof(a));
+	assert_int_equal(pwrite(fd, "x", 1, 700000), 1);
+	close(fd);
+	snprintf(from, sizeof(from), "%s/from", folder);
+	for (i = 0; i < 2; i++) {
+		struct bk_copy copy = {.uid = (uid_t)-1, .flags = flags[i]};
+		FILE *f;
+
+		snprintf(to, sizeof(to), "%s/to%zu", folder, i);
+		assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_OK);
+		assert_int_equal(copy.files, 4);
+		assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_IO); /* it exists */
+		snprintf(b, sizeof(b), "diff -r %s %s && stat -c '%%a' %s/inner %s/small", from, to,
+			 to, to);
+		f = popen(b, "r");
+		n = (ssize_t)fread(a, 1, sizeof(a) - 1, f);
+		a[n > 0 ? n : 0] = '\0';
+		assert_int_equal(pclose(f), 0);
+		assert_string_equal(a, "750\n640\n");
+		snprintf(b, sizeof(b), "%s/inner/holes", to);
+		assert_int_equal(stat(b, &sb), 0);
+		assert_true(sb.st_blocks * 512 < 1 << 20);
+		snprintf(b, sizeof(b), "%s/zeros", to);
+		assert_int_equal(stat(b, &sb), 0);
+		assert_int_equal(sb.st_size, 300 * 4096);
+		if (flags[i] & BK_COPY_HOLES)
+			assert_true(sb.st_blocks * 512 < 64 << 10);
+		snprintf(b, sizeof(b), "%s/inner/link", to);
+		n = readlink(b, a, sizeof(a));
+		assert_int_equal(n, 8);
+	}
+}
+
+static bool at_once(void *ctx)
+{
+	return true;
+}
+
+static void copy_called_off(void **state)
+{
+	struct bk_copy copy = {.uid = (uid_t)-1, .stop = at_once};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96];
+
+	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
+	put_file("from/small", 5, "small", 0);
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_CANCELLED);
+}
+
+static void passwords(void **state)
+{
+	struct bk_error err = bk_error_init();
+	char a[33], b[33], u[37];
+	size_t i;
+
+	assert_int_equal(bk_net_random(a, 32, false, &err), BK_OK);
+	assert_int_equal(bk_net_random(b, 32, true, &err), BK_OK);
+	assert_int_equal(strlen(a), 32);
+	assert_string_not_equal(a, b);
+	for (i = 0; i < 32; i++) {
+		assert_true(isalnum((unsigned char)a[i]));
+		assert_true(islower((unsigned char)b[i]) || isdigit((unsigned char)b[i]));
+	}
+	assert_int_equal(bk_net_uuid(u, &err), BK_OK);
+	assert_int_equal(strlen(u), 36);
+	assert_int_equal(u[14], '4');
+}
+
+static void ports(void **state)
+{
+	struct bk_error err = bk_error_init();
+	uint16_t p[4];
+	char host[16];
+
+	assert_int_equal(bk_net_host(host, false, &err), BK_OK);
+	assert_int_equal(strncmp(host, "127.", 4), 0);
+	assert_int_equal(bk_net_ports(p, 4, host, &err), BK_OK);
+	assert_true(p[0] != p[1] && p[1] != p[2] && p[2] != p[3] && p[0] != p[3]);
+	assert_true(bk_net_port_is_free(host, p[0]));
+	assert_false(bk_net_connects(host, p[0]));
+	assert_int_equal(bk_net_host(host, true, &err), BK_OK);
+	assert_string_equal(host, "127.0.0.1");
+}
+
+/* Another version's folder comes later in the glob and first in the search. */
+static void programs(void **state)
+{
+	char pattern[128];
+	const char *const names[] = {"bk-unit-server|bk-unit-other", "sh", NULL};
+	const char *const search[] = {pattern, NULL};
+	const char *const missing[] = {"bk-unit-missing", NULL};
+	struct bk_service other = {.programs = names, .search = search};
+	struct bk_service service = {.programs = missing, .alternative = &other};
+	const struct bk_service *chosen = NULL;
+	struct bk_error err = bk_error_init();
+	struct bk_programs p = {0};
+	char *argv[] = {strdup("bk-unit-other"), NULL};
+
+	snprintf(pattern, sizeof(pattern), "%s/*/bin", folder);
+	assert_int_equal(mkdir(in_folder("9"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("9/bin"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("10"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("10/bin"), 0700), 0);
+	put_file("9/bin/bk-unit-server", 0, "", 0);
+	put_file("10/bin/bk-unit-server", 0, "", 0);
+	put_file("10/bin/sh", 0, "", 0);
+	assert_int_equal(chmod(in_folder("9/bin/bk-unit-server"), 0700), 0);
+	assert_int_equal(chmod(in_folder("10/bin/bk-unit-server"), 0700), 0);
+	assert_int_equal(chmod(in_folder("10/bin/sh"), 0700), 0);
+	assert_int_equal(bk_programs_find(&p, &chosen, &service, "unit", NULL, &err), BK_OK);
+	assert_ptr_equal(chosen, &other);
+	assert_string_equal(bk_programs_path(&p, "bk-unit-other"),
+			    in_folder("10/bin/bk-unit-server"));
+	assert_string_equal(bk_programs_path(&p, "sh"), in_folder("10/bin/sh"));
+	assert_null(bk_programs_path(&p, "bk-unit"));
+	assert_int_equal(bk_programs_resolve(&p, argv, &err), BK_OK);
+	assert_string_equal(argv[0], in_folder("10/bin/bk-unit-server"));
+	free(argv[0]);
+	bk_programs_free(&p);
+	assert_int_equal(bk_programs_find(&p, &chosen, &other, "unit", in_folder("9/bin"), &err),
+			 BK_OK);
+	assert_string_equal(bk_programs_path(&p, "bk-unit-server"),
+			    in_folder("9/bin/bk-unit-server"));
+	bk_programs_free(&p);
+	/* bin-dir without the server is an error, whatever else is installed */
+	assert_int_equal(bk_programs_find(&p, &chosen, &other, "unit", "/nowhere", &err),
+			 BK_NOT_FOUND);
+	assert_non_null(strstr(err.message, "/nowhere (bin-dir)"));
+	service.alternative = NULL;
+	assert_int_equal(bk_programs_find(&p, &chosen, &service, "unit", NULL, &err), BK_NOT_FOUND);
+	assert_non_null(strstr(err.message, "'bk-unit-missing' is not in PATH"));
+}
+
+static pid_t sleeper(int *pidfd)
+{
+	static char *const argv[] = {(char *)"sleep", (char *)"600", NULL};
+	static char *const env[] = {NULL};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct bk_spawn spawn = {.path = "/bin/sleep",
+				 .argv = argv,
+				 .env = env,
+				 .cwd = "/",
+				 .in = null,
+				 .out = null,
+				 .err = -1,
+				 .death_signal = SIGKILL};
+	struct bk_error err = bk_error_init();
+	pid_t pid = 0;
+
+	assert_int_equal(bk_spawn(&pid, pidfd, &spawn, &err), BK_OK);
+	close(null);
+	return pid;
+}
+
+/* A child has nothing of ours: no descriptor, no variable, no session. */
+static void children(void **state)
+{
+	static char *const argv[] = {(char *)"/nowhere/server", NULL};
+	static char *const env[] = {NULL};
+	struct bk_error err = bk_error_init();
+	struct bk_spawn spawn = {.path = "/nowhere/server", .argv = argv, .env = env, .err = -1};
+	char command[128];
+	uint64_t start;
+	int fd, other, leak = dup(1);
+	pid_t pid = sleeper(&fd);
+
+	snprintf(command, sizeof(command), "test $(ls /proc/%d/fd | wc -l) = 3", (int)pid);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "test ! -s /proc/%d/environ", (int)pid);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(getsid(pid), pid);
+	start = bk_proc_start(pid);
+	assert_true(start != 0);
+	assert_int_equal(bk_proc_open(pid, start + 1), -1);
+	other = bk_proc_open(pid, start);
+	assert_true(other >= 0);
+	assert_true(bk_proc_mentions(pid, "sleep 600"));
+	assert_false(bk_proc_mentions(pid, "sleep 601"));
+	assert_false(bk_proc_wait(fd, 0));
+	assert_int_equal(bk_proc_signal(other, SIGKILL), 0);
+	assert_true(bk_proc_wait(fd, 10000));
+	assert_int_equal(bk_proc_start(pid), 0); /* a zombie is no process */
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(fd);
+	close(other);
+	close(leak);
+	spawn.in = spawn.out = 0;
+	assert_int_equal(bk_spawn(&pid, &fd, &spawn, &err), BK_IO);
+	assert_non_null(strstr(err.message, "/nowhere/server: No such file"));
+}
+
+/* Made by the process in question and by nobody attached; anybody else's stays. */
+static void segments(void **state)
+{
+	int ours = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+	struct shmid_ds ds;
+	void *at;
+
+	assert_true(ours >= 0);
+	assert_int_equal(bk_segments_remove(getppid(), 1), 0);
+	assert_int_equal(shmctl(ours, IPC_STAT, &ds), 0);
+	at = shmat(ours, NULL, 0);
+	assert_int_equal(bk_segments_remove(getpid(), bk_proc_start(getpid())), 0);
+	assert_int_equal(shmctl(ours, IPC_STAT, &ds), 0);
+	shmdt(at);
+	/* older than the process that is said to have made it: of an earlier one with its pid */
+	assert_int_equal(bk_segments_remove(getpid(), bk_proc_start(getpid()) + 1000000), 0);
+	assert_int_equal(shmctl(ours, IPC_STAT, &ds), 0);
+	assert_int_equal(bk_segments_remove(getpid(), bk_proc_start(getpid())), 1);
+	assert_int_equal(shmctl(ours, IPC_STAT, &ds), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(expansion),
+		cmocka_unit_test(conditions),
+		cmocka_unit_test(urls),
+		cmocka_unit_test_setup_teardown(copies, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(copy_called_off, make_folder, remove_folder),
+		cmocka_unit_test(passwords),
+		cmocka_unit_test(ports),
+		cmocka_unit_test_setup_teardown(programs, make_folder, remove_folder),
+		cmocka_unit_test(children),
+		cmocka_unit_test(segments),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
