@@ -30,7 +30,7 @@ const struct bk_option l3_option_table[] = {
 	BK_OPTION_ENUM(struct l3_options, durability, "durability", "none", l3_durability_names,
 		       "what the server promises once it has acknowledged: S3 cannot be asked, so "
 		       "you declare it",
-		       .flags = BK_OPTF_DURABILITY),
+		       .env = "BAKEOFF_S3_DURABILITY", .flags = BK_OPTF_DURABILITY),
 	BK_OPTION_USEC(struct l3_options, timeout_us, "timeout", "30s",
 		       "how long a request may stand still; libs3 itself gives up after 15s below "
 		       "1 kB/s",

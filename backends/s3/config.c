@@ -39,7 +39,7 @@ const struct bk_option s3_option_table[] = {
 	BK_OPTION_ENUM(struct s3_options, durability, "durability", "none", s3_durability_names,
 		       "what the server promises once it has acknowledged: S3 cannot be asked, so "
 		       "you declare it",
-		       .flags = BK_OPTF_DURABILITY),
+		       .env = "BAKEOFF_S3_DURABILITY", .flags = BK_OPTF_DURABILITY),
 	BK_OPTION_BOOL(struct s3_options, conditional_create, "conditional-create", "yes",
 		       "create-if-absent by If-None-Match; 'no' for servers that ignore it"),
 	BK_OPTION_BOOL(struct s3_options, verify, "verify", "no",
