@@ -66,21 +66,8 @@ static bk_status load(const struct bk_env *env, struct bk_outcome *out, struct b
 
 static bk_status expect(struct bk_ntriples *w, const struct bk_env *env, struct bk_error *err)
 {
-	struct bk_hierarchy h = bk_case_hierarchy(env->c);
-	uint64_t n = bk_case_u64(env->c, "n"), i;
-	struct bk_slice collection = bk_slice_str(COLLECTION);
-	struct bk_buf path = BK_BUF_INIT;
-
-	bk_ntriples_literal(w, collection, bk_slice_str(BK_TITLE), bk_slice_str(TITLE));
-	for (i = 0; i < n; i++) {
-		char name[BK_NAME_LEN + 1];
-
-		bk_name_make(name, env->data_seed, "object", i);
-		bk_ingest_path(&path, &h, OBJECTS, name);
-		bk_ntriples_link(w, bk_slice_of(path.data, path.len), bk_slice_str(BK_MEMBER_OF),
-				 collection);
-	}
-	bk_buf_free(&path);
+	(void)err;
+	bk_reading_expect(w, env, COLLECTION, TITLE, BK_MEMBER_OF, true, OBJECTS, "object");
 	return BK_OK;
 }
 

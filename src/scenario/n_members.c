@@ -152,18 +152,8 @@ static bk_status load(const struct bk_env *env, struct bk_outcome *out, struct b
 
 static bk_status expect(struct bk_ntriples *w, const struct bk_env *env, struct bk_error *err)
 {
-	struct bk_hierarchy h = bk_case_hierarchy(env->c);
-	uint64_t n = bk_case_u64(env->c, "n"), i;
-	struct bk_slice collection = bk_slice_str(COLLECTION);
-	struct bk_buf path = BK_BUF_INIT;
-
-	bk_ntriples_literal(w, collection, bk_slice_str(BK_TITLE), bk_slice_str(TITLE));
-	for (i = 0; i < n; i++) {
-		object_path(&path, env, &h, i);
-		bk_ntriples_link(w, collection, bk_slice_str(BK_HAS_MEMBER),
-				 bk_slice_of(path.data, path.len));
-	}
-	bk_buf_free(&path);
+	(void)err;
+	bk_reading_expect(w, env, COLLECTION, TITLE, BK_HAS_MEMBER, false, OBJECTS, "object");
 	return BK_OK;
 }
 

@@ -9,22 +9,6 @@
 static const struct bk_property_kind kind = {BK_DOC_URI, BK_RELATION,
 					     "http://example.org/subject/"};
 
-static bk_status load(const struct bk_env *env, struct bk_outcome *out, struct bk_error *err)
-{
-	return bk_properties_load(env, &kind, out, err);
-}
-
-static bk_status expect(struct bk_ntriples *w, const struct bk_env *env, struct bk_error *err)
-{
-	(void)err;
-	return bk_properties_expect(w, env, &kind);
-}
-
-static bk_status trial(const struct bk_env *env, struct bk_outcome *out, struct bk_error *err)
-{
-	return bk_properties_trial(env, expect, out, err);
-}
-
 const struct bk_scenario bk_scenario_n_uris = {
 	.name = "n-uris",
 	.summary = "read a node with many external URIs",
@@ -35,9 +19,10 @@ const struct bk_scenario bk_scenario_n_uris = {
 		"large document.\n"
 		"Verified: the count and the sum of all triples, at every read.",
 	.params = bk_properties_params,
+	.own = &kind,
 	.primary = "time_to_last",
 	.bytes = bk_properties_bytes,
 	.uses = bk_properties_uses,
-	.load = load,
-	.trial = trial,
+	.load = bk_properties_load,
+	.trial = bk_properties_trial,
 };

@@ -12,9 +12,9 @@
 
 #define NODE "resource"
 
-static void put_property(struct bk_buf *doc, const struct bk_env *env,
-			 const struct bk_property_kind *kind, uint64_t i)
+static void put_property(struct bk_buf *doc, const struct bk_env *env, uint64_t i)
 {
+	const struct bk_property_kind *kind = env->c->scenario->own;
 	char value[160];
 
 	snprintf(value, sizeof(value), "%s%016" PRIx64 "/%" PRIu64, kind->prefix, env->data_seed,
@@ -23,8 +23,7 @@ static void put_property(struct bk_buf *doc, const struct bk_env *env,
 }
 
 /* One by one: each property is an append that the store must keep before the next. */
-static bk_status append_each(struct bk_loading *l, const struct bk_property_kind *kind, uint64_t n,
-			     struct bk_error *err)
+static bk_status append_each(struct bk_loading *l, uint64_t n, struct bk_error *err)
 {
 	const struct bk_repo *repo = l->env->repo;
 	unsigned char id[BK_REPO_ID_LEN];
@@ -37,7 +36,7 @@ static bk_status append_each(struct bk_loading *l, const struct bk_property_kind
 		st = bk_ingest_flush(l->ingest, err);
 	for (i = 0; i < n && st >= 0; i++) {
 		bk_buf_reset(&tail);
-		put_property(&tail, l->env, kind, i);
+		put_property(&tail, l->env, i);
 		st = bk_repo_nodes(repo)->append(l->session.nodes, node,
 						 bk_slice_of(tail.data, tail.len), NULL, 0, err);
 		if (st >= 0)
@@ -47,15 +46,14 @@ static bk_status append_each(struct bk_loading *l, const struct bk_property_kind
 	return st;
 }
 
-static bk_status put_whole(struct bk_loading *l, const struct bk_property_kind *kind, uint64_t n,
-			   struct bk_error *err)
+static bk_status put_whole(struct bk_loading *l, uint64_t n, struct bk_error *err)
 {
 	struct bk_buf doc = BK_BUF_INIT;
 	bk_status st;
 	uint64_t i;
 
 	for (i = 0; i < n; i++)
-		put_property(&doc, l->env, kind, i);
+		put_property(&doc, l->env, i);
 	st = doc.failed ? bk_fail(err, BK_NOMEM, 0, "out of memory for %" PRIu64 " properties", n)
 			: bk_ingest_put(l->ingest, NULL, NODE, bk_slice_of(doc.data, doc.len), NULL,
 					0, err);
@@ -63,8 +61,7 @@ static bk_status put_whole(struct bk_loading *l, const struct bk_property_kind *
 	return st;
 }
 
-bk_status bk_properties_load(const struct bk_env *env, const struct bk_property_kind *kind,
-			     struct bk_outcome *out, struct bk_error *err)
+bk_status bk_properties_load(const struct bk_env *env, struct bk_outcome *out, struct bk_error *err)
 {
 	uint64_t n = bk_case_u64(env->c, "n");
 	struct bk_loading l;
@@ -72,29 +69,26 @@ bk_status bk_properties_load(const struct bk_env *env, const struct bk_property_
 
 	if (st < 0)
 		return st;
-	st = l.single ? append_each(&l, kind, n, err) : put_whole(&l, kind, n, err);
+	st = l.single ? append_each(&l, n, err) : put_whole(&l, n, err);
 	return bk_loading_end(&l, st, out, err);
 }
 
-bk_status bk_properties_expect(struct bk_ntriples *w, const struct bk_env *env,
-			       const struct bk_property_kind *kind)
+static bk_status expect(struct bk_ntriples *w, const struct bk_env *env, struct bk_error *err)
 {
 	uint64_t n = bk_case_u64(env->c, "n"), i;
 	struct bk_buf doc = BK_BUF_INIT;
 
 	for (i = 0; i < n; i++) {
 		bk_buf_reset(&doc);
-		put_property(&doc, env, kind, i);
+		put_property(&doc, env, i);
 		bk_ntriples_document(w, bk_slice_str(NODE), bk_slice_of(doc.data, doc.len));
 	}
 	bk_buf_free(&doc);
 	return BK_OK;
 }
 
-bk_status bk_properties_trial(const struct bk_env *env,
-			      bk_status (*expect)(struct bk_ntriples *, const struct bk_env *,
-						  struct bk_error *),
-			      struct bk_outcome *out, struct bk_error *err)
+bk_status bk_properties_trial(const struct bk_env *env, struct bk_outcome *out,
+			      struct bk_error *err)
 {
 	struct bk_reading reading = {.expect = expect};
 

@@ -12,15 +12,11 @@ struct bk_property_kind {
 	const char *prefix; /* of each value, before its number */
 };
 
-bk_status bk_properties_load(const struct bk_env *env, const struct bk_property_kind *kind,
-			     struct bk_outcome *out, struct bk_error *err);
-bk_status bk_properties_expect(struct bk_ntriples *w, const struct bk_env *env,
-			       const struct bk_property_kind *kind);
-/* `expect` calls bk_properties_expect() with the scenario's kind. */
-bk_status bk_properties_trial(const struct bk_env *env,
-			      bk_status (*expect)(struct bk_ntriples *, const struct bk_env *,
-						  struct bk_error *),
-			      struct bk_outcome *out, struct bk_error *err);
+/* For descriptors whose `own` is a kind. */
+bk_status bk_properties_load(const struct bk_env *env, struct bk_outcome *out,
+			     struct bk_error *err);
+bk_status bk_properties_trial(const struct bk_env *env, struct bk_outcome *out,
+			      struct bk_error *err);
 uint64_t bk_properties_bytes(const struct bk_case *c);
 uint64_t bk_properties_uses(const struct bk_case *c);
 

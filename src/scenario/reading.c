@@ -3,6 +3,7 @@
  */
 #include "scenario/reading.h"
 
+#include "repo/vocab.h"
 #include "util/summary.h"
 
 #include <bakeoff/backend_util.h>
@@ -32,6 +33,27 @@ void bk_walk_add_children(struct bk_walk_steps *walk, const struct bk_hierarchy 
 
 	for (l = 0; l <= hierarchy->levels; l++)
 		bk_walk_add(walk, BK_CHILDREN, NULL);
+}
+
+void bk_reading_expect(struct bk_ntriples *w, const struct bk_env *env, const char *start,
+		       const char *title, const char *predicate, bool inverse, const char *parent,
+		       const char *type)
+{
+	struct bk_hierarchy h = bk_case_hierarchy(env->c);
+	struct bk_slice from = bk_slice_str(start), by = bk_slice_str(predicate), to;
+	uint64_t n = bk_case_u64(env->c, "n"), i;
+	struct bk_buf path = BK_BUF_INIT;
+
+	bk_ntriples_literal(w, from, bk_slice_str(BK_TITLE), bk_slice_str(title));
+	for (i = 0; i < n; i++) {
+		char name[BK_NAME_LEN + 1];
+
+		bk_name_make(name, env->data_seed, type, i);
+		bk_ingest_path(&path, &h, parent, name);
+		to = bk_slice_of(path.data, path.len);
+		bk_ntriples_link(w, inverse ? to : from, by, inverse ? from : to);
+	}
+	bk_buf_free(&path);
 }
 
 struct trial {

@@ -26,6 +26,12 @@ struct bk_reading {
 bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *reading,
 			   struct bk_outcome *out, struct bk_error *err);
 
+/* The triples of a read that reaches the n resources posted under `parent` as the kind `type`: the
+ * start's title, and one link a resource. */
+void bk_reading_expect(struct bk_ntriples *w, const struct bk_env *env, const char *start,
+		       const char *title, const char *predicate, bool inverse, const char *parent,
+		       const char *type);
+
 /* For bk_scenario.uses: by access, and append with load=single. */
 uint64_t bk_reading_uses(const struct bk_case *c);
 

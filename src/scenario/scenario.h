@@ -157,11 +157,11 @@ struct bk_scenario {
 	const char *summary;                  /* one line */
 	const char *details;                  /* what set-up and timed part do, what is verified */
 	const struct bk_param *const *params; /* ends with NULL */
-	const char *primary;                  /* the metric that verdicts are about */
-	const char *const
-		*shown; /* further ones that a comparison shows; ends with NULL; or NULL */
-	bool binaries;  /* needs a store of binaries */
-	bool writes;    /* starts each trial on cleared stores */
+	const void *own;     /* where scenarios share their code: what tells them apart; or NULL */
+	const char *primary; /* the metric that verdicts are about */
+	const char *const *shown; /* further ones that a comparison shows, to NULL; or NULL */
+	bool binaries;            /* needs a store of binaries */
+	bool writes;              /* starts each trial on cleared stores */
 	/* Bytes that the data set of one variant takes up, roughly; for --dry-run. */
 	uint64_t (*bytes)(const struct bk_case *c);
 	/* BK_F_* that the timed part makes use of where the store has them; a report marks what of
