@@ -219,7 +219,7 @@ static void list_empty(struct bk_test *t)
 /* Keys and sizes of a page last while the session does other things. */
 static void list_calls_between(struct bk_test *t)
 {
-	struct bk_box *b = bk_test_box(t);
+	struct bk_box *b = bk_test_box_at(t, BK_SPACE_A, BK_DURABLE_NONE, BK_BARE);
 	struct bk_slice page[4], copy[4], key;
 	struct bk_binary_info info = {.struct_size = sizeof(info)};
 	struct bk_cursor *c = NULL;

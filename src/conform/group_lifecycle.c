@@ -205,6 +205,36 @@ static void spaces_like(struct bk_test *t)
 	apart(t, BK_SPACE_A, BK_SPACE_LIKE);
 }
 
+/* What a store keeps in memory may hide that two share their files. */
+static void spaces_reopened(struct bk_test *t)
+{
+	struct bk_box *b[2];
+	int i, round;
+
+	for (i = 0; i < 2; i++) {
+		struct bk_box *box = bk_test_durable(t, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
+
+		if (i == 0)
+			bk_fill(box, "a");
+		bk_test_shut_box(box);
+		b[i] = bk_test_box_at(t, BK_SPACE_B, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
+		if (i == 0) {
+			bk_empty(b[i], AT, "a");
+			bk_fill(b[i], "b");
+		}
+		bk_test_shut_box(b[i]);
+	}
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 2; i++)
+			b[i] = bk_test_box_at(t, i ? BK_SPACE_B : BK_SPACE_A, BK_DURABLE_PROCESS,
+					      BK_OPEN_CHECK);
+		bk_filled(b[0], AT, "a");
+		bk_filled(b[1], AT, "b");
+		bk_test_shut_box(b[0]);
+		bk_test_shut_box(b[1]);
+	}
+}
+
 static void spaces_links(struct bk_test *t)
 {
 	struct bk_box *a = bk_test_box(t),
@@ -248,6 +278,7 @@ static const struct bk_case cases[] = {
 	{"spaces-apart", "two stores at once, cleared and unmade apart", spaces_apart},
 	{"spaces-prefix", "a space whose name begins another's", spaces_prefix},
 	{"spaces-like", "a space whose name matches another's as a pattern", spaces_like},
+	{"spaces-reopened", "two stores filled in turn and opened again", spaces_reopened},
 	NODE_CASE("spaces-links", "links and children do not cross from store to store",
 		  spaces_links),
 	{.name = NULL},

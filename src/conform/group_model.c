@@ -41,6 +41,17 @@ struct attempt {
 /* ---- One run, in a process of its own
  * ------------------------------------------------------------- */
 
+/* Where ids are paths a node has the one that goes with it. */
+static void ids_are_paths(struct attempt *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->count; i++) {
+		for (k = 0; k < MODEL_BATCH; k++)
+			a->ops[i].puts[k].path = a->ops[i].puts[k].id;
+	}
+}
+
 _Noreturn static void attempt_run(struct bk_test *t, const struct variant *v, struct attempt *a,
 				  int channel)
 {
@@ -51,6 +62,8 @@ _Noreturn static void attempt_run(struct bk_test *t, const struct variant *v, st
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	t->channel = channel;
+	if (t->own & BK_F_ID_IS_PATH)
+		ids_are_paths(a);
 	l = bk_test_open(t, BK_SPACE_A, v->durability, v->flags);
 	WANT(t, BK_OK, l->tables.store.make(l->store, E));
 	WANT(t, BK_OK, l->tables.store.clear(l->store, E));
@@ -210,8 +223,10 @@ static void model(struct bk_test *t, const struct variant *v)
 	[MODEL_PUT] = 40, [MODEL_PUT_MANY] = 6, [MODEL_CAS] = 4, [MODEL_APPEND] = 8,               \
 	[MODEL_REMOVE] = 10, [MODEL_GET] = 8, [MODEL_FIND] = 6, [MODEL_GET_MANY] = 5,              \
 	[MODEL_WALK] = 14, [MODEL_CHECK] = 2
-#define TXN_MIX    [MODEL_BEGIN] = 8, [MODEL_COMMIT] = 5, [MODEL_ROLLBACK] = 2
-#define BINARY_MIX [MODEL_STORE] = 14, [MODEL_UNSTORE] = 5, [MODEL_STAT] = 10, [MODEL_LIST] = 3
+#define TXN_MIX [MODEL_BEGIN] = 8, [MODEL_COMMIT] = 5, [MODEL_ROLLBACK] = 2
+#define BINARY_MIX                                                                                 \
+	[MODEL_STORE] = 14, [MODEL_ABORT] = 3, [MODEL_UNSTORE] = 5, [MODEL_STAT] = 10,             \
+	[MODEL_LIST] = 3
 
 static void autocommit(struct bk_test *t)
 {

@@ -7,9 +7,9 @@
 #include "conform/model.h"
 
 static const char *const kind_names[MODEL_KINDS] = {
-	"put",      "put_many", "cas",   "append", "remove",   "get",    "find",
-	"get_many", "walk",     "begin", "commit", "rollback", "reopen", "settle",
-	"store",    "unstore",  "stat",  "list",   "check"};
+	"put",      "put_many", "cas",     "append", "remove",   "get",    "find",
+	"get_many", "walk",     "begin",   "commit", "rollback", "reopen", "settle",
+	"store",    "abort",    "unstore", "stat",   "list",     "check"};
 
 /* ---- Names ------------------------------------------------------------------------------------
  */
@@ -91,7 +91,7 @@ static void draw_steps(struct model_op *op, struct bk_rng *rng)
 			op->steps[i].rel = model_rel(op->rels[i]);
 	}
 	op->fields = bk_rng_below(rng, 2) ? BK_WANT_PATH : 0;
-	op->cap = 1 + (uint32_t)bk_rng_below(rng, 20);
+	op->cap = 1 + (uint32_t)bk_rng_below(rng, bk_rng_below(rng, 2) ? 3 : 20);
 }
 
 static void draw(struct model_op *op, const struct model_mix *mix, struct bk_rng *rng,
@@ -192,6 +192,7 @@ const char *model_show(struct bk_arena *arena, const struct model_op *op)
 	case MODEL_WALK:
 		return bk_arena_printf(arena, "%s%s", text, show_steps(arena, op));
 	case MODEL_STORE:
+	case MODEL_ABORT:
 	case MODEL_UNSTORE:
 	case MODEL_STAT:
 		return bk_arena_printf(arena, "%s key%u len=%llu", text,

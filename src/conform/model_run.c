@@ -198,6 +198,16 @@ static void step_walk(struct model_run *r, const struct model_op *op)
 /* ---- Binaries
  * ------------------------------------------------------------------------------------ */
 
+/* Some of it is written, then none of it is to be there. */
+static void step_abort(struct model_run *r, const struct model_op *op)
+{
+	struct bk_writer *w = WRITE_OPEN(r->b, model_key(r->b, op->puts[0].id % MODEL_KEYS),
+					 op->len % 2 ? op->len : BK_SIZE_UNKNOWN, BK_PUT_UPSERT);
+
+	WRITE(r->b, w, op->puts[0].label, 0, op->len / 2);
+	r->b->ops->binary.abort(w);
+}
+
 static void step_store(struct model_run *r, const struct model_op *op)
 {
 	uint32_t key = op->puts[0].id % MODEL_KEYS;
@@ -407,6 +417,9 @@ void model_step(struct model_run *r, const struct model_op *op)
 		break;
 	case MODEL_STORE:
 		step_store(r, op);
+		break;
+	case MODEL_ABORT:
+		step_abort(r, op);
 		break;
 	case MODEL_UNSTORE:
 		step_unstore(r, put->id % MODEL_KEYS);

@@ -129,6 +129,13 @@ static void put_features(struct bk_buf *buf, const char *before, uint64_t bits)
 	}
 }
 
+static bool has_folder_of_ours(const struct bk_runner *p)
+{
+	const struct bk_option *entry = bk_options_flagged(p->config->options, BK_OPTF_FOLDER);
+
+	return entry && !bk_options_is_set(p->config->options, entry->name);
+}
+
 /* Why the case does not apply to this store; empty when it does. */
 static void why_not(struct bk_buf *buf, const struct bk_runner *p, const struct bk_case *c)
 {
@@ -144,9 +151,8 @@ static void why_not(struct bk_buf *buf, const struct bk_runner *p, const struct 
 		bk_buf_puts(buf, "needs two sessions at a time");
 	else if ((c->flags & BK_CASE_FREE_ID) && (p->own & BK_F_ID_IS_PATH))
 		bk_buf_puts(buf, "needs ids that are not paths");
-	else if ((c->flags & BK_CASE_FOLDER) &&
-		 !bk_options_flagged(p->config->options, BK_OPTF_FOLDER))
-		bk_buf_puts(buf, "needs a store in a folder");
+	else if ((c->flags & BK_CASE_FOLDER) && !has_folder_of_ours(p))
+		bk_buf_puts(buf, "needs a store in a folder that the suite made");
 }
 
 bk_status bk_conform_list(const char *const *patterns, size_t pattern_count, FILE *out,
