@@ -20,8 +20,7 @@ static bk_status rd_absent(const char *what, struct bk_slice key, struct bk_erro
 		       (const char *)key.data);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 static void rd_drop_page(struct bk_reader *r)
 {

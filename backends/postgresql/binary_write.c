@@ -46,8 +46,7 @@ static bk_status wr_failed(struct bk_writer *w, const char *what, struct bk_erro
 	return pg_error_copy(err, &w->failure, what);
 }
 
-/* ---- the writer's own transaction ---------------------------------------------------------------
- */
+/* ---- the writer's own transaction ------------------------------------------------------- */
 
 static void wr_enter_txn(struct bk_writer *w)
 {

@@ -133,7 +133,7 @@ static bk_status con_open(struct pg_wire *w, const struct bk_store *store, struc
 	return BK_OK;
 }
 
-/* ---- what a session sets and reads back --------------------------------------------------- */
+/* ---- what a session sets and reads back ------------------------------------------------- */
 
 /* Plans are made once for a prepared statement and must not depend on whether the tables happened
  * to be empty then: every such statement is a search by key, so sequential and bitmap scans are

@@ -61,8 +61,7 @@ static inline struct bk_slice doc_row_path(const struct doc_row *r)
 			   r->place.len - r->parent_len);
 }
 
-/* ---- unit of work -----------------------------------------------------------------------------
- */
+/* ---- unit of work ----------------------------------------------------------------------- */
 
 #define DOC_PATH_FREE    0xfffffffdu /* looked up, nobody has it */
 #define DOC_PATH_FOREIGN 0xfffffffeu /* a row that is not in the unit has it */

@@ -18,8 +18,7 @@ static struct bk_slice dn_field(const PGresult *res, int row, int field)
 	return bk_slice_of(PQgetvalue(res, row, field), (size_t)PQgetlength(res, row, field));
 }
 
-/* ---- get ---------------------------------------------------------------------------------------
- */
+/* ---- get -------------------------------------------------------------------------------- */
 
 static void dn_node(struct bk_node *out, struct bk_slice id, const struct doc_value *v,
 		    uint32_t want)
@@ -106,8 +105,7 @@ bk_status pg_doc_find(struct bk_slice *id_out, struct bk_session *s, struct bk_s
 	return BK_OK;
 }
 
-/* ---- changes ----------------------------------------------------------------------------------
- */
+/* ---- changes ---------------------------------------------------------------------------- */
 
 struct dn_job {
 	const char *what;

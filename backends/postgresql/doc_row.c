@@ -17,8 +17,7 @@ bk_status doc_corrupt(struct bk_error *err, const char *what)
 		       what);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------
- */
+/* ---- lists ------------------------------------------------------------------------------ */
 
 void doc_entry_add(struct pg_buffer *b, struct bk_slice rel, struct bk_slice id)
 {

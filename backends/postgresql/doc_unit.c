@@ -71,8 +71,7 @@ void pg_doc_unit_free(struct pg_unit *u)
 	free(u);
 }
 
-/* ---- loading -----------------------------------------------------------------------------------
- */
+/* ---- loading ---------------------------------------------------------------------------- */
 
 struct doc_row *doc_unit_row(const struct pg_unit *u, struct bk_slice id)
 {
@@ -245,8 +244,7 @@ bk_status doc_unit_load(struct bk_session *s, const char *what, struct bk_error 
 	return BK_OK;
 }
 
-/* ---- writing back -------------------------------------------------------------------------------
- */
+/* ---- writing back ----------------------------------------------------------------------- */
 
 static void unit_send_row(struct bk_session *s, const struct doc_row *r)
 {

@@ -101,7 +101,7 @@ bk_status pg_error_copy(struct bk_error *to, const struct bk_error *from, const 
 	return to->status;
 }
 
-/* ---- connecting ------------------------------------------------------------------------ */
+/* ---- connecting ------------------------------------------------------------------------- */
 
 /* With verbose errors libpq writes "FATAL:  28P01: text"; it has no other way to tell the SQLSTATE
  * of a refused connection. */

@@ -11,8 +11,7 @@
 
 #define INS_DEFAULT_BUFFERS "128MB"
 
-/* ---- columns to sink: the column's name is the value's name -------------------------------------
- */
+/* ---- columns to sink: the column's name is the value's name ----------------------------- */
 
 static bool ins_ends_in(const char *name, const char *tail)
 {

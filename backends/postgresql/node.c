@@ -119,7 +119,7 @@ static bool nod_is_document(const struct bk_session *s)
 	return s->store->options->layout == PG_DOCUMENT;
 }
 
-/* ---- reading -------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 static bk_status pg_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			     uint32_t want, struct bk_error *err)
@@ -163,7 +163,7 @@ static bk_status pg_node_find(struct bk_slice *id_out, struct bk_session *s, str
 				  : pg_rel_find(id_out, s, path, err);
 }
 
-/* ---- writing --------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 static bk_status pg_node_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
 			     struct bk_error *err)
@@ -224,7 +224,7 @@ static bk_status pg_node_remove(struct bk_session *s, struct bk_slice id, struct
 	return nod_is_document(s) ? pg_doc_remove(s, id, err) : pg_rel_remove(s, id, err);
 }
 
-/* ---- walks -------------------------------------------------------------------------------- */
+/* ---- walks ------------------------------------------------------------------------------ */
 
 static bk_status nod_check_steps(const struct pg_limits *max, const struct bk_step *steps, size_t n,
 				 struct bk_error *err)

@@ -52,7 +52,7 @@ struct pg_options {
 extern const struct bk_option pg_option_table[];
 extern const struct bk_service pg_service;
 
-/* ---- wire.c: one connection ------------------------------------------------- */
+/* ---- wire.c: one connection ------------------------------------------------------------- */
 
 struct pg_wire;
 /* Looks at the result of one statement; the wire frees it unless `take` is NULL, which keeps it
@@ -113,12 +113,31 @@ bk_status pg_wire_ask_sql(struct pg_wire *w, const char *sql, const struct pg_pa
 /* Record a failure that is not the server's; the first one counts. */
 void pg_wire_refuse(struct pg_wire *w, bk_status status, uint64_t item, const char *text);
 void pg_take_nothing(struct pg_wire *w, PGresult *res, uint64_t item);
-/* COPY, outside the pipeline: enter with nothing due. */
-bk_status pg_wire_copy(struct pg_wire *w, const char *sql, const struct pg_buffer *rows,
-		       struct bk_error *err);
+/* For copy.c, which leaves the pipeline for a while: wait for the socket, or for an answer; record
+ * that the connection has gone, or what the server refused. */
+bool pg_wire_poll(struct pg_wire *w, bool unsent);
+bool pg_wire_ready(struct pg_wire *w);
+void pg_wire_lost(struct pg_wire *w);
+void pg_wire_failed(struct pg_wire *w, const PGresult *res, uint64_t item);
 uint64_t pg_rows(const PGresult *res); /* returned or changed */
 
-/* ---- error.c: SQLSTATE to status ---------------------------------------------- */
+/* ---- copy.c: COPY ... FROM STDIN BINARY ------------------------------------------------- */
+
+/* With nothing due.  Begin, for each row its fields, end: failures are recorded, what follows one
+ * is dropped, and pg_copy_end() brings the connection back into the pipeline in any case. */
+struct pg_copy {
+	struct pg_wire *wire;
+	struct pg_buffer *rows;
+	bool open;
+};
+void pg_copy_begin(struct pg_copy *c, struct pg_wire *w, struct pg_buffer *rows, const char *sql);
+void pg_copy_row(struct pg_copy *c, uint16_t fields);
+void pg_copy_value(struct pg_copy *c, struct bk_slice v);
+void pg_copy_null(struct pg_copy *c);
+void pg_copy_int(struct pg_copy *c, uint64_t v); /* int8 */
+void pg_copy_end(struct pg_copy *c);
+
+/* ---- error.c: SQLSTATE to status -------------------------------------------------------- */
 
 bk_status pg_status_of(const char *sqlstate);
 void pg_error_from_result(struct bk_error *err, const struct pg_wire *w, const PGresult *res);
@@ -126,7 +145,7 @@ void pg_error_lost(struct bk_error *err, const struct pg_wire *w);
 bk_status pg_error_connect(struct bk_error *err, PGconn *conn, const struct pg_options *o);
 bk_status pg_error_copy(struct bk_error *to, const struct bk_error *from, const char *what);
 
-/* ---- connect.c ------------------------------------------------------------------ */
+/* ---- connect.c -------------------------------------------------------------------------- */
 
 struct pg_in_force {
 	char isolation[24]; /* default_transaction_isolation */
@@ -138,7 +157,7 @@ bk_status pg_connect(struct pg_wire *w, const struct bk_store *store, uint32_t d
 		     struct pg_in_force *in_force, struct bk_error *err);
 uint32_t pg_durability_of(const struct pg_in_force *f);
 
-/* ---- store.c, schema.c, inspect.c ------------------------------------------------ */
+/* ---- store.c, schema.c, inspect.c ------------------------------------------------------- */
 
 struct bk_store {
 	const struct bk_host *host;
@@ -162,7 +181,7 @@ bk_status pg_inspect_counters(struct bk_store *store, const struct bk_sink *sink
 void pg_sink_result(const struct bk_sink *sink, const PGresult *res, int row, uint32_t flags);
 extern const struct bk_store_ops pg_store_ops;
 
-/* ---- session.c, txn.c -------------------------------------------------------------- */
+/* ---- session.c, txn.c ------------------------------------------------------------------- */
 
 enum pg_txn {
 	PG_TXN_NONE,
@@ -272,7 +291,7 @@ void pg_doc_unit_forget(struct pg_unit *u);
 bk_status pg_doc_unit_flush(struct bk_session *s, struct bk_error *err);
 extern const struct bk_txn_ops pg_txn_ops;
 
-/* ---- node.c and the two layouts ------------------------------------------------------ */
+/* ---- node.c and the two layouts --------------------------------------------------------- */
 
 struct pg_limits {
 	uint64_t id, path, rel, key, doc, binary;
@@ -308,7 +327,7 @@ void pg_rel_queue_put(struct bk_session *s, const struct bk_node *node, uint32_t
 bk_status pg_check_text(const char *what, struct bk_slice v, uint64_t max, struct bk_error *err);
 extern const struct bk_node_ops pg_node_ops;
 
-/* ---- binaries ---------------------------------------------------------------------------- */
+/* ---- binaries --------------------------------------------------------------------------- */
 
 /* Give the connection back: commit what the writer has sent so far, unseen until it is finished. */
 void pg_writer_park(struct bk_writer *w);

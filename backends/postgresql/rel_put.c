@@ -88,7 +88,7 @@ static void put_take_removed(struct pg_wire *w, PGresult *res, uint64_t item)
 		pg_wire_refuse(w, BK_IN_USE, item, "it has children");
 }
 
-/* ---- queueing ----------------------------------------------------------------------------- */
+/* ---- queueing --------------------------------------------------------------------------- */
 
 static void put_send_create(struct bk_session *s, const struct bk_node *node,
 			    enum pg_conflict conflict, pg_take take, uint64_t item)
@@ -143,7 +143,7 @@ void pg_rel_queue_put(struct bk_session *s, const struct bk_node *node, uint32_t
 	}
 }
 
-/* ---- one put, answered at once --------------------------------------------------------------- */
+/* ---- one put, answered at once ---------------------------------------------------------- */
 
 static bk_status put_why_not_created(struct bk_session *s, const struct bk_node *node,
 				     struct bk_error *err)
@@ -227,8 +227,7 @@ bk_status pg_rel_put(struct bk_session *s, const struct bk_node *node, uint32_t 
 	return put_lost(err, "put");
 }
 
-/* ---- append and remove --------------------------------------------------------------------------
- */
+/* ---- append and remove ------------------------------------------------------------------ */
 
 bk_status pg_rel_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			const struct bk_link *links, size_t link_count, struct bk_error *err)

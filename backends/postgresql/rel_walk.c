@@ -21,7 +21,7 @@ static void wlk_keep_page(struct bk_cursor *c, int full)
 	c->last = c->rows < full;
 }
 
-/* ---- one step ------------------------------------------------------------------------------ */
+/* ---- one step --------------------------------------------------------------------------- */
 
 static enum pg_statement wlk_statement(const struct bk_cursor *c)
 {
@@ -61,8 +61,7 @@ static bk_status wlk_key_page(struct bk_cursor *c, struct bk_error *err)
 	return status;
 }
 
-/* ---- several steps -----------------------------------------------------------------------------
- */
+/* ---- several steps ---------------------------------------------------------------------- */
 
 struct wlk_sql {
 	struct pg_buffer *text;

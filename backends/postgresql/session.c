@@ -186,7 +186,7 @@ const struct bk_session_ops pg_session_ops = {
 	.counters = ses_counters,
 };
 
-/* ---- how operations begin and end ---------------------------------------------------------- */
+/* ---- how operations begin and end ------------------------------------------------------- */
 
 void pg_drop_views(struct bk_session *s)
 {

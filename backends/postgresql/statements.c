@@ -10,7 +10,7 @@
 
 #define S(st, text) [st] = {#st, text}
 
-/* ---- reading: node row, then links, then segments, told apart by what is NULL ------------- */
+/* ---- reading: node row, then links, then segments, told apart by what is NULL ----------- */
 
 #define PATH_YES            "parent, path"
 #define PATH_NO             "NULL::bytea, NULL::bytea"
@@ -31,7 +31,7 @@
 	" UNION ALL (SELECT source, NULL, NULL, rel, target, NULL FROM link"                       \
 	" WHERE source = ANY($1) LIMIT $3)"
 
-/* ---- creating: $1 id, $2 path, $3 doc, $4 parent, $5 relations, $6 targets ------------------ */
+/* ---- creating: $1 id, $2 path, $3 doc, $4 parent, $5 relations, $6 targets -------------- */
 
 /* version: a random start by default, so that a node made again bears no old version. */
 #define CREATE_INTO "INSERT INTO node (id, path, doc, size, parent) "
@@ -64,7 +64,7 @@
 	", l AS (INSERT INTO link (source, rel, target) SELECT n.id, u.rel, u.target"              \
 	" FROM n, unnest($3::bytea[], $4::bytea[]) AS u (rel, target) ON CONFLICT DO NOTHING)"
 
-/* ---- walks of one step: $1 where from, then the key of the last hit -------------------------- */
+/* ---- walks of one step: $1 where from, then the key of the last hit --------------------- */
 
 #define LIMIT_PAGE " LIMIT 1000"
 #define CHILDREN(path)                                                                             \
@@ -176,7 +176,8 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	S(PG_IN + 2, IN_ANY("", IN_PLAIN)),
 	S(PG_IN + 3, IN_ANY(", n.path", IN_NODE)),
 
-	/* ---- document layout ---- */
+	/* ---- document layout --------------------------------------------------------------------
+	 */
 	S(PG_DOC_GET, "SELECT document FROM document WHERE id = $1"),
 	S(PG_DOC_FIND, "SELECT id FROM document WHERE path = $1"),
 	S(PG_DOC_MANY_SIZES, "SELECT id, octet_length(document),"
@@ -191,7 +192,8 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	S(PG_DOC_PATHS, "SELECT id, path FROM document WHERE path = ANY($1)"),
 	S(PG_DOC_HITS, "SELECT id, path FROM document WHERE id = ANY($1) AND path IS NOT NULL"),
 
-	/* ---- binaries: rows ---- */
+	/* ---- binaries: rows ---------------------------------------------------------------------
+	 */
 	S(PG_BIN_IDS, "SELECT nextval('binary_id')"),
 	S(PG_BIN_CHUNK, "INSERT INTO chunk (id, seq, data) VALUES ($1, $2, $3)"),
 	/* $1 key, $2 id, $3 size, $4 data */
@@ -221,7 +223,8 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 			 " c AS (DELETE FROM chunk USING b WHERE chunk.id = b.id) SELECT 1 FROM b"),
 	S(PG_BIN_LIST, "SELECT key, size FROM binaries WHERE key > $1 ORDER BY key" LIMIT_PAGE),
 
-	/* ---- binaries: large objects ---- */
+	/* ---- binaries: large objects ------------------------------------------------------------
+	 */
 	S(PG_LO_NEW, "SELECT lo_from_bytea(0, $1)::int8"),
 	S(PG_LO_PUT, "SELECT lo_put($1::int8::oid, $2, $3)"),
 	S(PG_LO_UNLINK, "SELECT lo_unlink($1::int8::oid)"),
@@ -233,7 +236,8 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	S(PG_LO_REMOVE, "WITH b AS (DELETE FROM binaries WHERE key = $1 RETURNING id)"
 			" SELECT lo_unlink(id::oid) FROM b"),
 
-	/* ---- transactions ---- */
+	/* ---- transactions -----------------------------------------------------------------------
+	 */
 	S(PG_BEGIN_ASYNC, "SELECT set_config('synchronous_commit', 'off', true)"),
 	S(PG_BEGIN, "BEGIN"),
 	S(PG_COMMIT, "COMMIT"),

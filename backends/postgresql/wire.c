@@ -55,7 +55,7 @@ void pg_take_nothing(struct pg_wire *w, PGresult *res, uint64_t item)
 {
 }
 
-/* ---- failures ---------------------------------------------------------------------- */
+/* ---- failures --------------------------------------------------------------------------- */
 
 void pg_wire_refuse(struct pg_wire *w, bk_status status, uint64_t item, const char *text)
 {
@@ -67,7 +67,7 @@ void pg_wire_refuse(struct pg_wire *w, bk_status status, uint64_t item, const ch
 	w->failure.item = item;
 }
 
-static void wire_lost(struct pg_wire *w)
+void pg_wire_lost(struct pg_wire *w)
 {
 	w->dead = true;
 	if (w->failed)
@@ -89,7 +89,7 @@ static void wire_late(struct pg_wire *w)
 		(unsigned long long)((w->timeout_ns + WIRE_GRACE_NS) / 1000000));
 }
 
-static void wire_server_failed(struct pg_wire *w, const PGresult *res, uint64_t item)
+void pg_wire_failed(struct pg_wire *w, const PGresult *res, uint64_t item)
 {
 	bool dead = PQstatus(w->conn) == CONNECTION_BAD;
 
@@ -112,7 +112,7 @@ bk_status pg_wire_report(struct pg_wire *w, const char *what, struct bk_error *e
 	return pg_error_copy(err, &w->failure, what);
 }
 
-/* ---- waiting ------------------------------------------------------------------------- */
+/* ---- waiting ---------------------------------------------------------------------------- */
 
 static int wire_remaining_ms(const struct pg_wire *w)
 {
@@ -128,7 +128,7 @@ static int wire_remaining_ms(const struct pg_wire *w)
 }
 
 /* Wait for the socket.  False when the connection is of no more use. */
-static bool wire_poll(struct pg_wire *w, bool unsent)
+bool pg_wire_poll(struct pg_wire *w, bool unsent)
 {
 	struct pollfd p = {.fd = PQsocket(w->conn), .events = POLLIN};
 	int ms, n;
@@ -144,27 +144,27 @@ static bool wire_poll(struct pg_wire *w, bool unsent)
 		n = poll(&p, 1, ms);
 	} while (n == 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
-		wire_lost(w);
+		pg_wire_lost(w);
 	return n > 0;
 }
 
 /* Until the next answer can be taken without blocking. */
-static bool wire_ready(struct pg_wire *w)
+bool pg_wire_ready(struct pg_wire *w)
 {
 	int unsent;
 
 	while (PQisBusy(w->conn)) {
 		unsent = PQflush(w->conn);
-		if (unsent < 0 || !wire_poll(w, unsent > 0) || !PQconsumeInput(w->conn)) {
+		if (unsent < 0 || !pg_wire_poll(w, unsent > 0) || !PQconsumeInput(w->conn)) {
 			if (!w->dead)
-				wire_lost(w);
+				pg_wire_lost(w);
 			return false;
 		}
 	}
 	return true;
 }
 
-/* ---- answers --------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------------- */
 
 static struct pg_due *wire_head(struct pg_wire *w)
 {
@@ -192,7 +192,7 @@ static void wire_dispatch(struct pg_wire *w, PGresult *res)
 
 	if (!res) { /* the end of one statement's answers */
 		if (!w->in_result || w->due_count == 0) {
-			wire_lost(w);
+			pg_wire_lost(w);
 			return;
 		}
 		w->in_result = false;
@@ -204,14 +204,14 @@ static void wire_dispatch(struct pg_wire *w, PGresult *res)
 	if (status == PGRES_PIPELINE_SYNC) {
 		w->syncs--;
 	} else if (w->due_count == 0) {
-		wire_server_failed(w, res, PG_NO_ITEM);
+		pg_wire_failed(w, res, PG_NO_ITEM);
 	} else if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
 		wire_answered(w, res);
 	} else {
 		if (wire_head(w)->prepares >= 0)
 			w->prepared[wire_head(w)->prepares] = 0;
 		if (status != PGRES_PIPELINE_ABORTED)
-			wire_server_failed(w, res, wire_head(w)->item);
+			pg_wire_failed(w, res, wire_head(w)->item);
 		w->in_result = true;
 	}
 	if (res != w->result)
@@ -226,12 +226,12 @@ void pg_wire_pump(struct pg_wire *w)
 	while (!w->dead) {
 		unsent = PQflush(w->conn);
 		if (unsent < 0 || !PQconsumeInput(w->conn)) {
-			wire_lost(w);
+			pg_wire_lost(w);
 			return;
 		}
 		while (!w->dead && w->due_count && !PQisBusy(w->conn))
 			wire_dispatch(w, PQgetResult(w->conn));
-		if (unsent == 0 || !wire_poll(w, true))
+		if (unsent == 0 || !pg_wire_poll(w, true))
 			return;
 	}
 }
@@ -266,13 +266,13 @@ static void wire_spoil(struct pg_wire *w)
 {
 	if (wire_push(w, pg_take_nothing, PG_NO_ITEM, -1) &&
 	    !PQsendQueryParams(w->conn, "SELECT 1 / 0", 0, NULL, NULL, NULL, NULL, 1))
-		wire_lost(w);
+		pg_wire_lost(w);
 }
 
 void pg_wire_settle(struct pg_wire *w)
 {
 	if (w->dead) {
-		wire_lost(w);
+		pg_wire_lost(w);
 		return;
 	}
 	w->requests++;
@@ -280,11 +280,11 @@ void pg_wire_settle(struct pg_wire *w)
 	if (w->failed && w->due_count)
 		wire_spoil(w);
 	if (!PQpipelineSync(w->conn)) {
-		wire_lost(w);
+		pg_wire_lost(w);
 		return;
 	}
 	w->syncs++;
-	while (!w->dead && w->syncs && wire_ready(w))
+	while (!w->dead && w->syncs && pg_wire_ready(w))
 		wire_dispatch(w, PQgetResult(w->conn));
 }
 
@@ -294,14 +294,14 @@ bk_status pg_wire_finish(struct pg_wire *w, const char *what, struct bk_error *e
 	return pg_wire_report(w, what, err);
 }
 
-/* ---- sending ----------------------------------------------------------------------------- */
+/* ---- sending ---------------------------------------------------------------------------- */
 
 static const int wire_all_binary[PG_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static bool wire_may_send(struct pg_wire *w, const struct pg_params *p, uint64_t item)
 {
 	if (w->dead) {
-		wire_lost(w);
+		pg_wire_lost(w);
 		return false;
 	}
 	if (p && p->failed) {
@@ -314,7 +314,7 @@ static bool wire_may_send(struct pg_wire *w, const struct pg_params *p, uint64_t
 static void wire_sent(struct pg_wire *w, int ok, const struct pg_params *p)
 {
 	if (!ok) {
-		wire_lost(w);
+		pg_wire_lost(w);
 		return;
 	}
 	w->unpumped_bytes += 64 + (p ? p->bytes : 0);
@@ -334,7 +334,7 @@ void pg_send(struct pg_wire *w, enum pg_statement st, const struct pg_params *p,
 			return;
 		w->prepared[st] = 1;
 		if (!PQsendPrepare(w->conn, t->name, t->sql, p ? p->n : 0, p ? p->types : NULL)) {
-			wire_lost(w);
+			pg_wire_lost(w);
 			return;
 		}
 	}

@@ -127,7 +127,7 @@ static int conform_run(const struct bk_cmd_args *args, struct bk_conform_config 
 		st = conform_set(options, plugin, bk_cmd_flag_at(args, "set", i), err);
 	config->plugin = plugin;
 	config->options = options;
-	if (st == BK_OK && bk_service_is_meant(plugin, options))
+	if (st == BK_OK && bk_service_wanted(plugin, options))
 		st = conform_server(&server, args, config, options, err);
 	if (st == BK_OK)
 		st = bk_conform_run(&sum, config, err);

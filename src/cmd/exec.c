@@ -156,7 +156,7 @@ static int exec_command(struct bk_cmd_servers *servers, char *const *cmd)
 		return EXEC_FAILED;
 	}
 	exec_block(&set);
-	pid = bk_cmd_servers_caught() ? 0 : exec_start(&status, cmd, env);
+	pid = *servers->config.interrupted ? 0 : exec_start(&status, cmd, env);
 	for (i = 0; pid > 0 && i < servers->count; i++)
 		bk_service_guard(servers->items[i].run, pid);
 	if (pid > 0) {
@@ -184,13 +184,12 @@ static int exec_exec(const struct bk_cmd_args *args)
 	snprintf(purpose, sizeof(purpose), "exec %s", base ? base + 1 : cmd[0]);
 	status = bk_cmd_servers_parse(&servers, args, purpose);
 	if (status == BK_EXIT_OK) {
-		bk_cmd_servers_catch();
 		status = EXEC_FAILED;
 		if (bk_cmd_servers_start(&servers) == BK_OK)
 			status = exec_command(&servers, cmd);
 		bk_cmd_servers_stop(&servers);
-		if (status == EXEC_FAILED && bk_cmd_servers_caught())
-			status = 128 + bk_cmd_servers_caught();
+		if (status == EXEC_FAILED && *servers.config.interrupted)
+			status = 128 + *servers.config.interrupted;
 	}
 	bk_cmd_servers_free(&servers);
 	return status;
@@ -204,10 +203,10 @@ static const struct bk_flag exec_flags[] = {
 
 const struct bk_cmd bk_cmd_exec = {
 	.name = "exec",
-	.operands = "BACKEND... -- CMD [ARGUMENT...]",
+	.operands = "BACKEND|VARIANT... -- CMD [ARGUMENT...]",
 	.summary = "run a command with private servers, gone afterwards",
 	.details =
-		"Starts a private server for each backend, with an empty database (bucket, folder), "
+		"Starts a private server for each backend (for a variant: all that it needs), with an empty database (bucket, folder), "
 		"runs CMD with the variables that lead there, and removes everything when CMD ends, "
 		"is killed, or bakeoff is.\n"
 		"\n"

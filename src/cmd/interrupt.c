@@ -16,9 +16,27 @@ static void on_signal(int number)
 
 	if (interrupted)
 		_exit(128 + number);
-	interrupted = 1;
+	interrupted = number;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		return;
+}
+
+static void on_signal_quietly(int number)
+{
+	interrupted = number;
+}
+
+const int *bk_interrupt_watch_quietly(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action;
+	size_t i;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal_quietly; /* no SA_RESTART: a wait ends */
+	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaction(numbers[i], &action, NULL);
+	return (const int *)&interrupted;
 }
 
 const int *bk_interrupt_watch(void)

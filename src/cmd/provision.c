@@ -137,7 +137,8 @@ static int provision_on(struct provision *p, const char *url, const struct bk_cm
 static int provision_exec(const struct bk_cmd_args *args)
 {
 	const char *url = bk_cmd_flag(args, "url"), *format = bk_cmd_flag(args, "format");
-	struct provision p = {.items = calloc(bk_cmd_operand_count(args) + 1, sizeof(*p.items))};
+	struct provision p = {.items =
+				      calloc(2 * bk_cmd_operand_count(args) + 1, sizeof(*p.items))};
 	enum bk_provision_format how;
 	int status;
 	size_t i;
@@ -158,14 +159,13 @@ static int provision_exec(const struct bk_cmd_args *args)
 	if (status == BK_EXIT_OK)
 		status = bk_cmd_servers_time(&p.servers.config.ttl_ns, args, "ttl");
 	if (status == BK_EXIT_OK) {
-		bk_cmd_servers_catch();
 		status = url ? provision_on(&p, url, args) : provision_private(&p);
 		if (status == BK_EXIT_OK)
 			status = bk_provision_print(p.items, p.count, how);
 		if (status != BK_EXIT_OK)
 			provision_take_back(&p);
 	}
-	for (i = 0; i <= bk_cmd_operand_count(args); i++)
+	for (i = 0; i <= 2 * bk_cmd_operand_count(args); i++)
 		bk_provision_item_free(&p.items[i]);
 	free(p.items);
 	bk_cmd_servers_free(&p.servers);
@@ -187,7 +187,7 @@ static const struct bk_flag provision_flags[] = {
 
 const struct bk_cmd bk_cmd_provision = {
 	.name = "provision",
-	.operands = "[BACKEND...]",
+	.operands = "[BACKEND|VARIANT...]",
 	.summary = "start private servers and leave them running, or make a database on one",
 	.details =
 		"Without --url: a private server for each backend with an empty database, as exec "

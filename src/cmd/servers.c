@@ -5,36 +5,14 @@
  */
 #include "cmd/servers.h"
 
+#include "cmd/interrupt.h"
 #include "cmd/set.h"
+#include "matrix/matrix.h"
 #include "util/units.h"
 
 #include <bakeoff/backend_util.h>
 
-#include <signal.h>
 #include <stdlib.h>
-
-static volatile sig_atomic_t srv_signal;
-
-static void srv_catch(int signal)
-{
-	srv_signal = signal;
-}
-
-void bk_cmd_servers_catch(void)
-{
-	struct sigaction sa;
-
-	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = srv_catch; /* no SA_RESTART: a wait ends */
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
-
-int bk_cmd_servers_caught(void)
-{
-	return srv_signal;
-}
 
 int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_error *err)
 {
@@ -85,24 +63,91 @@ static int srv_set(struct bk_cmd_servers *servers, const char *pair)
 			    len > 40 ? 40 : (int)len, pair);
 }
 
-static int srv_load(struct bk_cmd_servers *servers, const char *name)
+static struct bk_cmd_server *srv_named(struct bk_cmd_servers *servers, const char *name)
 {
-	struct bk_cmd_server *s = &servers->items[servers->count];
-	struct bk_error err = bk_error_init();
 	size_t i;
 
-	if (bk_plugin_given(&s->plugin, name, &err) != BK_OK)
-		return bk_cmd_usage("%s", err.message);
-	servers->count++;
-	s->name = s->plugin->desc.name;
-	if (bk_options_new(&s->options, &s->plugin->desc, &err) != BK_OK ||
-	    bk_options_drop_environment(s->options, &err) != BK_OK)
-		return bk_cmd_usage("%s", err.message);
-	for (i = 0; i + 1 < servers->count; i++) {
-		if (strcmp(servers->items[i].name, s->name) == 0)
-			return bk_cmd_usage("'%s' is named twice", s->name);
+	for (i = 0; i < servers->count; i++) {
+		if (strcmp(servers->items[i].name, name) == 0)
+			return &servers->items[i];
 	}
-	return BK_EXIT_OK;
+	return NULL;
+}
+
+/* Takes the plugin over. */
+static bk_status srv_add(struct bk_cmd_servers *servers, struct bk_plugin *plugin,
+			 struct bk_error *err)
+{
+	struct bk_cmd_server *s = &servers->items[servers->count++];
+	bk_status st;
+
+	s->plugin = plugin;
+	s->name = plugin->desc.name;
+	st = bk_options_new(&s->options, &plugin->desc, err);
+	return st == BK_OK ? bk_options_drop_environment(s->options, err) : st;
+}
+
+/* One store of a variant; of several variants on one backend the first one's options count. */
+static bk_status srv_add_half(struct bk_cmd_servers *servers, const struct bk_half *half,
+			      struct bk_error *err)
+{
+	struct bk_plugin *plugin;
+	bk_status st = BK_OK;
+	size_t i;
+
+	if (!half->backend || srv_named(servers, half->backend))
+		return BK_OK;
+	st = bk_plugin_find(&plugin, half->backend, err);
+	if (st == BK_OK)
+		st = srv_add(servers, plugin, err);
+	for (i = 0; st == BK_OK && i < half->option_count; i++)
+		st = bk_options_set(servers->items[servers->count - 1].options,
+				    half->options[i].name, half->options[i].value, BK_FROM_USER,
+				    err);
+	return st;
+}
+
+static bk_status srv_add_variant(struct bk_cmd_servers *servers, const char *name,
+				 struct bk_error *err)
+{
+	struct bk_yaml_file standard;
+	struct bk_arena arena = {NULL};
+	struct bk_variant variant;
+	bk_status st = bk_variant_find(&variant, &standard, &arena, name, err);
+
+	if (st == BK_OK) {
+		st = srv_add_half(servers, &variant.nodes, err);
+		if (st == BK_OK)
+			st = srv_add_half(servers, &variant.binaries, err);
+		bk_arena_free(&standard.arena);
+	}
+	bk_arena_free(&arena);
+	return st;
+}
+
+/* A backend, or else a variant: all that it needs. */
+static int srv_load(struct bk_cmd_servers *servers, const char *name)
+{
+	struct bk_error err = bk_error_init(), second = bk_error_init();
+	struct bk_plugin *plugin;
+	bk_status st = bk_plugin_given(&plugin, name, &err);
+
+	if (st == BK_OK && srv_named(servers, plugin->desc.name)) {
+		bk_plugin_free(plugin);
+		return bk_cmd_usage("'%s' is named twice", name);
+	}
+	if (st == BK_OK)
+		st = srv_add(servers, plugin, &err);
+	else if (st == BK_NOT_FOUND && !strchr(name, '/') &&
+		 srv_add_variant(servers, name, &second) == BK_OK)
+		st = BK_OK;
+	if (st == BK_OK)
+		return BK_EXIT_OK;
+	/* The one that knows a name near by. */
+	return bk_cmd_usage("%s", strstr(second.message, "did you mean") &&
+						  !strstr(err.message, "did you mean")
+					  ? second.message
+					  : err.message);
 }
 
 int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
@@ -117,7 +162,7 @@ int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_ar
 	c->spare = bk_cmd_flag(args, "spare") != NULL;
 	c->data = bk_cmd_flag(args, "data");
 	c->purpose = purpose;
-	c->interrupted = &srv_signal;
+	c->interrupted = bk_interrupt_watch_quietly();
 	c->note = srv_note;
 	servers->schema = calloc(n + 1, sizeof(*servers->schema));
 	if (!servers->schema)
@@ -135,7 +180,7 @@ int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_arg
 	int status;
 
 	memset(servers, 0, sizeof(*servers));
-	servers->items = calloc(n + 1, sizeof(*servers->items));
+	servers->items = calloc(2 * n + 1, sizeof(*servers->items)); /* a variant has two stores */
 	if (!servers->items)
 		return bk_cmd_fail("out of memory");
 	status = bk_cmd_servers_config(servers, args, purpose);

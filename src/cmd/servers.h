@@ -37,8 +37,9 @@ struct bk_cmd_servers {
 	const char **schema;
 };
 
-/* Backends and options by the command line.  A status of the program: BK_EXIT_OK, or after a
- * message. */
+/* Backends and options by the command line.  From then on a SIGINT, SIGTERM or SIGHUP calls a start
+ * off (*config.interrupted) instead of ending the program.
+ * A status of the program: BK_EXIT_OK, or after a message. */
 int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
 			 const char *purpose);
 /* The flags alone, for --url. */
@@ -48,10 +49,6 @@ int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_ar
 bk_status bk_cmd_servers_start(struct bk_cmd_servers *servers);
 void bk_cmd_servers_stop(struct bk_cmd_servers *servers);
 void bk_cmd_servers_free(struct bk_cmd_servers *servers);
-
-/* From now on a SIGINT, SIGTERM or SIGHUP calls a start off instead of ending the program. */
-void bk_cmd_servers_catch(void);
-int bk_cmd_servers_caught(void); /* the signal; 0: none */
 
 /* "bakeoff: WHAT: NAME: message", with the SQLSTATE where the message does not tell it; returns
  * BK_EXIT_FAILED. */

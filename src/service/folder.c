@@ -205,8 +205,10 @@ void bk_keeper_clear_run(struct bk_keeper *k)
 	struct dirent *entry;
 	DIR *dir = opendir(k->run_folder);
 
-	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0); /* folders stay */
+	while (dir && (entry = readdir(dir))) {
+		if (strcmp(entry->d_name, BK_ROOT_OWNER_LINK) != 0)
+			unlinkat(dirfd(dir), entry->d_name, 0); /* folders stay */
+	}
 	if (dir)
 		closedir(dir);
 }

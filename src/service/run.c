@@ -300,27 +300,6 @@ bk_status bk_service_where(char **data, char **cache, struct bk_error *err)
 	return st;
 }
 
-static bool run_is_place_of_server(const char *text)
-{
-	return strstr(text, "{run}") || strstr(text, "{socket}") || strstr(text, "{host}") ||
-	       strstr(text, "{port}");
-}
-
-bool bk_service_is_meant(const struct bk_plugin *plugin, const struct bk_options *options)
-{
-	const struct bk_service *service = plugin->desc.service;
-	const struct bk_option *url = bk_options_flagged(options, BK_OPTF_URL);
-	const struct bk_setting *r;
-
-	if (!service || (url && bk_options_is_set(options, url->name)))
-		return false;
-	for (r = service->reach; r && r->key; r++) {
-		if (run_is_place_of_server(r->value) && bk_options_is_set(options, r->key))
-			return false;
-	}
-	return true;
-}
-
 bk_status bk_service_probe(char **program, char **user, const struct bk_plugin *plugin,
 			   const struct bk_options *options, struct bk_error *err)
 {

@@ -58,11 +58,6 @@ bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *
 /* Where a throw-away server's data and the templates would be; each the caller's to free. */
 bk_status bk_service_where(char **data, char **cache, struct bk_error *err);
 
-/* Is a private server what is meant?  The backend has a service, and neither the user nor the
- * environment said where one is: no URL, none of the options of `reach` that hold {run}, {socket},
- * {host} or {port}. */
-bool bk_service_is_meant(const struct bk_plugin *plugin, const struct bk_options *options);
-
 /* Start in two halves, so that several start at once.  begin() returns when the keeper is at work
  * (after making the template where there was none); await() when the store opens.  A backend
  * without a service but with a folder option gets an empty folder.

@@ -9,7 +9,7 @@
 static bool says_where(const struct bk_setting *reach)
 {
 	return reach->value && (strstr(reach->value, "{run}") || strstr(reach->value, "{host}") ||
-				strstr(reach->value, "{port}"));
+				strstr(reach->value, "{socket}") || strstr(reach->value, "{port}"));
 }
 
 bool bk_service_wanted(const struct bk_plugin *plugin, const struct bk_options *options)

@@ -49,6 +49,9 @@ run exec no-such-backend -- true
 wants_status 2
 run exec rediskv rediskv -- true
 wants_status 2
+run exec jdbc-postgresq -- true
+wants_status 2
+wants_err "did you mean 'jdbc-postgresql'"
 run exec null -- true
 wants_status 125
 wants_err 'no server'
@@ -79,6 +82,15 @@ if [ "${#servers[@]}" -gt 1 ]; then
 	run exec "${servers[@]}" -- bash -c "$script"
 	wants_status 0
 	[ "$(grep -c '^1$' <<<"$out")" = "${#servers[@]}" ] || say "$ran: $out"
+	wants_clean "$ran"
+fi
+
+# A variant: all that it needs, once
+if [[ " ${servers[*]} " == *" postgresql "* ]]; then
+	run exec jdbc-postgresql clustered-postgresql -- \
+		bash -c 'note; psql -XAtc "select 1"; test -d "$BAKEOFF_FILE_PATH"'
+	wants_status 0
+	wants_out '^1$'
 	wants_clean "$ran"
 fi
 

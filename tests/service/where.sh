@@ -60,7 +60,7 @@ for name in "${servers[@]}"; do
 	wants_clean "$ran"
 
 	# ... which a sweep that knows nothing of its owner leaves alone, however old it is
-	run exec --data "$long" "$name" -- bash -c "folder=\$BAKEOFF_${name^^}_SOCKET
+	run exec --data "$long" "$name" -- bash -c "note; folder=\$BAKEOFF_${name^^}_SOCKET
 		[ -d \$folder ] || folder=\$(dirname \$folder)
 		touch -d '1 hour ago' \$folder
 		XDG_CACHE_HOME='$scratch/elsewhere' '$bakeoff' services; $(question "$name")"

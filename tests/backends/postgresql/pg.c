@@ -120,7 +120,7 @@ void put(struct bk_layered *l, struct bk_session *s, const char *id, const char 
 	ok(try_put(l, s, id, parent, doc, BK_PUT_CREATE));
 }
 
-/* ---- libpq ------------------------------------------------------------------------------- */
+/* ---- libpq ------------------------------------------------------------------------------ */
 
 PGconn *sql_open(const char *database, const char *user, const char *password)
 {

@@ -38,7 +38,7 @@ static void terminate_all(void)
 		;
 }
 
-/* ---- a server that goes away --------------------------------------------------------------- */
+/* ---- a server that goes away ------------------------------------------------------------ */
 
 static void gone_in_mid_run(void **state)
 {
@@ -107,7 +107,7 @@ static void a_server_that_hangs(void **state)
 	done(l);
 }
 
-/* ---- sessions that meet ---------------------------------------------------------------------- */
+/* ---- sessions that meet ----------------------------------------------------------------- */
 
 static void serialization_failure(void **state)
 {
@@ -199,8 +199,7 @@ static void deadlock(void **state)
 	done(l);
 }
 
-/* ---- a writer with company ---------------------------------------------------------------------
- */
+/* ---- a writer with company -------------------------------------------------------------- */
 
 static void a_writer_gives_way(const char *option)
 {
