@@ -98,15 +98,19 @@ void file_log_unref(struct file_log *log)
  * saves the file system the work of allocating for each change. */
 static int log_allocate(struct file_log *log, uint64_t end)
 {
-	uint64_t more = end - log->allocated;
+	uint64_t least = end - log->allocated, more = least < LOG_GROW ? LOG_GROW : least;
 
 	if (end <= log->allocated)
 		return 0;
-	more = more < LOG_GROW ? LOG_GROW : more;
-	if (fallocate(log->fd, FALLOC_FL_KEEP_SIZE, (off_t)log->allocated, (off_t)more) < 0) {
-		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+	for (;;) {
+		if (fallocate(log->fd, FALLOC_FL_KEEP_SIZE, (off_t)log->allocated, (off_t)more) ==
+		    0)
+			break;
+		if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
+			break; /* not offered here: the write itself will tell */
+		if (more == least)
 			return -1;
-		/* Not offered here: the write itself will tell. */
+		more = least;
 	}
 	log->allocated += more;
 	return 0;
