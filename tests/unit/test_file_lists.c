@@ -14,12 +14,18 @@
 #define MANY 100000
 #endif
 
-static double now_s(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* Work done, as far as one can: what else the machine does is not counted. */
+static double now_s(void)
+{
+	return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static size_t resident_kb(void)
@@ -244,7 +250,7 @@ static void *churn(void *arg)
 static void settling_beneath_writers(void **state)
 {
 	pthread_t threads[2];
-	double until = now_s() + 2.0;
+	double until = seconds(CLOCK_MONOTONIC) + 2.0;
 
 	store_use(BK_DURABLE_NONE);
 	ok(put("root", "", "", BK_PUT_CREATE, NULL, 0));
@@ -252,7 +258,7 @@ static void settling_beneath_writers(void **state)
 	atomic_store(&stop, false);
 	for (uintptr_t i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, churn, (void *)(i + 1));
-	while (now_s() < until) {
+	while (seconds(CLOCK_MONOTONIC) < until) {
 		struct bk_step step = {.rel = bk_slice_str("memberOf"), .dir = BK_IN};
 		struct bk_cursor *c;
 		struct bk_hit hits[16];
