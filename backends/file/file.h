@@ -1,8 +1,7 @@
 /*
  * file.h - the store and the session of the file backend.
  *
- *   PATH/.bakeoff                     whose folder this is (mark.h)
- *   PATH/SPACE/.bakeoff               the owner mark
+ *   PATH/SPACE/.bakeoff               the owner mark (mark.h)
  *   PATH/SPACE/nodes/aa/NAME          one file a node (record.h)
  *   PATH/SPACE/binaries/aa/bb/cc/KEY  one file a binary (key.h)
  *   PATH/SPACE/index/                 lists and look-ups, derived from nodes/ (index.h)

@@ -217,7 +217,7 @@ bk_status file_store_inspect(struct bk_store *store, uint32_t what, const struct
 	if (mark.place == FILE_PLACE_FOREIGN)
 		return file_mark_foreign(err, "inspect", store->dir, &mark);
 	if (mark.place != FILE_PLACE_OURS) {
-		status = file_mark_read(&mark, store->root, NULL, err);
+		status = file_mark_root(&mark, store->root, err);
 		if (status == BK_OK && mark.place == FILE_PLACE_FOREIGN)
 			return file_mark_foreign(err, "inspect", store->root, &mark);
 		return status != BK_OK ? status

@@ -19,7 +19,7 @@ static const char *const make_folders[] = {"nodes", "binaries", "index", "tmp", 
 
 static bool make_known(const char *name)
 {
-	static const char *const files[] = {FILE_MARK, FILE_MARK_NEW, "lock", "lost", NULL};
+	static const char *const files[] = {FILE_MARK, "lock", "lost", NULL};
 
 	for (size_t i = 0; make_folders[i]; i++) {
 		if (strcmp(name, make_folders[i]) == 0)
@@ -30,11 +30,6 @@ static bool make_known(const char *name)
 			return true;
 	}
 	return false;
-}
-
-static bool make_known_root(const char *name)
-{
-	return strcmp(name, FILE_MARK) == 0 || strcmp(name, FILE_MARK_NEW) == 0;
 }
 
 /* The folder above, in `out`. */
@@ -48,31 +43,46 @@ static void make_above(const char *path, char *out, size_t cap)
 		snprintf(out, cap, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* One of the two folders that bear a mark: the store's own, and the root of all its spaces. */
-static bk_status make_marked(const char *folder, const char *mark, const char *want_mark,
-			     const struct file_mark *levels, bool sync, struct bk_error *err)
+/* PATH, which holds the spaces; *made: how many folders are new. */
+static bk_status make_root(struct bk_store *store, unsigned *made, bool sync, struct bk_error *err)
 {
-	struct file_mark found, wanted = *levels;
+	struct file_mark found;
 	char above[4096];
-	bk_status status = file_mark_read(&found, folder, want_mark, err);
+	bk_status status = file_mark_root(&found, store->root, err);
+
+	*made = found.made;
+	if (status != BK_OK)
+		return status;
+	if (found.place == FILE_PLACE_FOREIGN)
+		return file_mark_foreign(err, "make a store in", store->root, &found);
+	if (found.place != FILE_PLACE_ABSENT)
+		return BK_OK;
+	*made = 0;
+	if (file_make_parents(AT_FDCWD, store->root, made) < 0)
+		return file_fail(err, errno, "make the folders above", store->root, NULL);
+	if (mkdir(store->root, 0777) == 0)
+		*made += 1;
+	else if (errno != EEXIST)
+		return file_fail(err, errno, "make", store->root, NULL);
+	make_above(store->root, above, sizeof(above));
+	if (sync && file_sync_folder(AT_FDCWD, above) < 0)
+		return file_fail(err, errno, "sync", above, NULL);
+	return BK_OK;
+}
+
+/* PATH/SPACE with its mark. */
+static bk_status make_space(struct bk_store *store, unsigned made, bool sync, struct bk_error *err)
+{
+	struct file_mark found, wanted = {.made = made};
+	bk_status status = file_mark_read(&found, store->dir, store->mark, err);
 
 	if (status != BK_OK || found.place == FILE_PLACE_OURS)
 		return status;
 	if (found.place == FILE_PLACE_FOREIGN)
-		return file_mark_foreign(err, "make", folder, &found);
-	if (found.place == FILE_PLACE_ABSENT) {
-		if (file_make_parents(AT_FDCWD, folder, &wanted.made) < 0)
-			return file_fail(err, errno, "make the folders above", folder, NULL);
-		if (mkdir(folder, 0777) == 0)
-			wanted.made++;
-		else if (errno != EEXIST)
-			return file_fail(err, errno, "make", folder, NULL);
-	}
-	status = file_mark_write(folder, mark, &wanted, sync, err);
-	make_above(folder, above, sizeof(above));
-	if (status == BK_OK && sync && file_sync_folder(AT_FDCWD, above) < 0)
-		status = file_fail(err, errno, "sync", above, NULL);
-	return status;
+		return file_mark_foreign(err, "make a store of", store->dir, &found);
+	wanted.node_levels = (unsigned)store->opts->node_levels;
+	wanted.binary_levels = (unsigned)store->opts->binary_levels;
+	return file_mark_make(store->root, store->space, store->mark, &wanted, sync, err);
 }
 
 /* Two processes that make and unmake spaces of one root take turns. */
@@ -112,21 +122,20 @@ static bk_status make_layout(struct bk_store *store, struct bk_error *err)
 bk_status file_store_make(struct bk_store *store, struct bk_error *err)
 {
 	bool sync = store->durability == BK_DURABLE_MACHINE;
-	struct file_mark none = {0}, levels = {0};
+	unsigned made, again;
 	bk_status status;
 	int root = -1;
 
-	levels.node_levels = (unsigned)store->opts->node_levels;
-	levels.binary_levels = (unsigned)store->opts->binary_levels;
 	pthread_mutex_lock(&store->mutex);
-	status = make_marked(store->root, store->mark, NULL, &none, sync, err);
+	status = make_root(store, &made, sync, err);
 	if (status == BK_OK) {
 		root = make_lock_root(store);
 		/* An unmake may have come in between. */
-		status = make_marked(store->root, store->mark, NULL, &none, sync, err);
+		status = make_root(store, &again, sync, err);
+		made = again > made ? again : made;
 	}
 	if (status == BK_OK)
-		status = make_marked(store->dir, store->mark, store->mark, &levels, sync, err);
+		status = make_space(store, made, sync, err);
 	if (status == BK_OK)
 		status = make_layout(store, err);
 	if (root >= 0)
@@ -206,24 +215,16 @@ static bk_status make_remove_space(struct bk_store *store, int dirfd, struct bk_
 	}
 	if (file_remove_tree(dirfd, "lost", true, failed, sizeof(failed)) < 0)
 		return file_fail_in(err, errno, "remove", store, failed);
-	unlinkat(dirfd, "lock", 0);
-	unlinkat(dirfd, FILE_MARK_NEW, 0);
-	if (unlinkat(dirfd, FILE_MARK, 0) < 0 && errno != ENOENT)
-		return file_fail_in(err, errno, "remove", store, FILE_MARK);
-	if (rmdir(store->dir) < 0)
-		return file_fail(err, errno, "remove", store->dir, NULL);
-	return BK_OK;
+	if (unlinkat(dirfd, "lock", 0) < 0 && errno != ENOENT)
+		return file_fail_in(err, errno, "remove", store, "lock");
+	return file_mark_remove(store->root, store->space, store->durability == BK_DURABLE_MACHINE,
+				err);
 }
 
 static bk_status make_unmake_space(struct bk_store *store, struct bk_error *err)
 {
-	struct file_mark mark;
-	bk_status status = file_mark_read(&mark, store->dir, store->mark, err);
+	bk_status status;
 
-	if (status != BK_OK || mark.place == FILE_PLACE_ABSENT)
-		return status;
-	if (mark.place == FILE_PLACE_FOREIGN)
-		return file_mark_foreign(err, "remove", store->dir, &mark);
 	store->dirfd = open(store->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (store->dirfd < 0)
 		return file_fail(err, errno, "open", store->dir, NULL);
@@ -234,50 +235,56 @@ static bk_status make_unmake_space(struct bk_store *store, struct bk_error *err)
 	return status;
 }
 
-/* The root goes when no space is left in it: its mark, and the folders that make() made. */
-static bk_status make_unmake_root(struct bk_store *store, const struct file_mark *mark,
-				  struct bk_error *err)
+/* The folders that make() made, from the inside; the system keeps those that hold something. */
+static void make_remove_above(const struct bk_store *store, unsigned made)
 {
 	char name[4096], above[4096];
-	int found = file_first_entry(AT_FDCWD, store->root, make_known_root, name, sizeof(name));
 
-	if (found)
-		return BK_OK;
-	snprintf(name, sizeof(name), "%s/%s", store->root, FILE_MARK_NEW);
-	unlink(name);
-	snprintf(name, sizeof(name), "%s/%s", store->root, FILE_MARK);
-	if (unlink(name) < 0 && errno != ENOENT)
-		return file_fail(err, errno, "remove", store->root, FILE_MARK);
 	snprintf(name, sizeof(name), "%s", store->root);
-	for (unsigned i = 0; i < mark->made && rmdir(name) == 0; i++) {
+	for (; made && rmdir(name) == 0; made--) {
 		make_above(name, above, sizeof(above));
 		snprintf(name, sizeof(name), "%s", above);
 	}
-	return BK_OK;
+}
+
+static bk_status make_unmake(struct bk_store *store, struct bk_error *err)
+{
+	struct file_mark space, root;
+	bk_status status = file_mark_read(&space, store->dir, store->mark, err);
+
+	if (status != BK_OK)
+		return status;
+	if (space.place == FILE_PLACE_FOREIGN)
+		return file_mark_foreign(err, "remove", store->dir, &space);
+	if (space.place == FILE_PLACE_OURS) {
+		status = make_unmake_space(store, err);
+	} else {
+		status = file_mark_root(&root, store->root, err);
+		if (status == BK_OK && root.place == FILE_PLACE_FOREIGN)
+			return file_mark_foreign(err, "remove a store from", store->root, &root);
+		if (status == BK_OK && root.place != FILE_PLACE_ABSENT)
+			status = file_mark_remove(store->root, store->space, false, err);
+		space.made = root.made;
+	}
+	if (status == BK_OK)
+		make_remove_above(store, space.made);
+	return status;
 }
 
 bk_status file_store_unmake(struct bk_store *store, struct bk_error *err)
 {
-	struct file_mark root;
 	bk_status status;
+	int root;
 
 	pthread_mutex_lock(&store->mutex);
 	if (store->sessions) {
-		pthread_mutex_unlock(&store->mutex);
-		return bk_fail(err, BK_STATE, 0, "cannot remove '%s': %u sessions are open",
-			       store->dir, store->sessions);
-	}
-	status = file_mark_read(&root, store->root, NULL, err);
-	if (status == BK_OK && root.place == FILE_PLACE_FOREIGN)
-		status = file_mark_foreign(err, "remove", store->root, &root);
-	if (status == BK_OK && root.place == FILE_PLACE_OURS) {
-		int fd = make_lock_root(store);
-
-		status = make_unmake_space(store, err);
-		if (status == BK_OK)
-			status = make_unmake_root(store, &root, err);
-		if (fd >= 0)
-			close(fd);
+		status = bk_fail(err, BK_STATE, 0, "cannot remove '%s': %u sessions are open",
+				 store->dir, store->sessions);
+	} else {
+		root = make_lock_root(store);
+		status = make_unmake(store, err);
+		if (root >= 0)
+			close(root);
 	}
 	pthread_mutex_unlock(&store->mutex);
 	return status;

@@ -128,20 +128,22 @@ bk_status file_store_lock(struct bk_store *store, struct bk_error *err)
 /* Is this our place, made in the way that the options say? */
 static bk_status store_check(struct bk_store *store, const char *what, struct bk_error *err)
 {
-	struct file_mark mark;
-	bk_status status = file_mark_read(&mark, store->root, NULL, err);
+	struct file_mark mark, root;
+	bk_status status = file_mark_read(&mark, store->dir, store->mark, err);
 
-	if (status == BK_OK && mark.place == FILE_PLACE_FOREIGN)
-		return file_mark_foreign(err, what, store->root, &mark);
-	if (status == BK_OK)
-		status = file_mark_read(&mark, store->dir, store->mark, err);
 	if (status != BK_OK)
 		return status;
 	if (mark.place == FILE_PLACE_FOREIGN)
 		return file_mark_foreign(err, what, store->dir, &mark);
-	if (mark.place != FILE_PLACE_OURS)
+	if (mark.place != FILE_PLACE_OURS) {
+		status = file_mark_root(&root, store->root, err);
+		if (status == BK_OK && root.place == FILE_PLACE_FOREIGN)
+			return file_mark_foreign(err, what, store->root, &root);
+		if (status != BK_OK)
+			return status;
 		return bk_fail(err, BK_NOT_FOUND, ENOENT, "cannot %s '%s': no store is there yet",
 			       what, store->dir);
+	}
 	if (mark.node_levels != store->opts->node_levels ||
 	    mark.binary_levels != store->opts->binary_levels)
 		return bk_fail(

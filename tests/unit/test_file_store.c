@@ -149,6 +149,51 @@ static void folders_that_were_there_stay(void **state)
 	assert_int_equal(access(in_store("a"), F_OK), -1);
 }
 
+/* An unmake cut short before its last step is finished by the next. */
+static void what_is_half_gone_goes(void **state)
+{
+	set_option("path", in_store("a"));
+	store_open(BK_DURABLE_NONE);
+	ok(t->store.make(io->store, &err));
+	ok(bk_fs_remove_tree(in_store("a/main/index"), &err));
+	ok(bk_fs_remove_tree(in_store("a/main/nodes"), &err));
+	assert_int_equal(rename(in_store("a/main"), in_store("a/.bakeoff-main.half")), 0);
+	rmdir(in_store("a/.bakeoff-main.half/binaries"));
+	rmdir(in_store("a/.bakeoff-main.half/tmp"));
+	unlink(in_store("a/.bakeoff-main.half/lock"));
+	ok(t->store.unmake(io->store, &err));
+	assert_int_equal(access(in_store(""), F_OK), -1);
+}
+
+/* The last space to go takes the folders with it that the first one made. */
+static void spaces_share_a_folder(void **state)
+{
+	struct bk_layered *other;
+
+	set_option("path", in_store("a"));
+	store_use(BK_DURABLE_NONE);
+	ok(put("x", "", "", BK_PUT_CREATE, NULL, 0));
+	ok(bk_open(&other, plugin, options, "other", "another mark", 0, 0, &err));
+	ok(other->tables.store.make(other->store, &err));
+	t->session.close(s);
+	s = NULL;
+	ok(t->store.unmake(io->store, &err));
+	assert_int_equal(access(in_store("a/other/.bakeoff"), F_OK), 0);
+	ok(other->tables.store.unmake(other->store, &err));
+	bk_close(other);
+	assert_int_equal(access(in_store(""), F_OK), -1);
+}
+
+static void a_space_is_no_path(void **state)
+{
+	store_use(BK_DURABLE_NONE);
+	store_leave();
+	set_option("path", in_store("main"));
+	store_open(BK_DURABLE_NONE);
+	gives(t->store.make(io->store, &err), BK_FOREIGN);
+	assert_contains(err.message, "the one above it");
+}
+
 static void one_user_at_a_time(void **state)
 {
 	struct bk_session_config config = {.struct_size = sizeof(config)};
@@ -352,13 +397,23 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(nodes_are_readable_files), CASE(binaries_lie_under_their_keys),
-		CASE(keys_come_back),           CASE(somebody_elses_folder),
-		CASE(another_backends_folder),  CASE(a_file_in_the_way),
-		CASE(guests_are_not_removed),   CASE(folders_that_were_there_stay),
-		CASE(one_user_at_a_time),       CASE(levels_are_remembered),
-		CASE(torn_tails_are_cut),       CASE(damage_is_told),
-		CASE(the_index_is_built_anew),  CASE(a_power_cut),
+		CASE(nodes_are_readable_files),
+		CASE(binaries_lie_under_their_keys),
+		CASE(keys_come_back),
+		CASE(somebody_elses_folder),
+		CASE(another_backends_folder),
+		CASE(a_file_in_the_way),
+		CASE(guests_are_not_removed),
+		CASE(folders_that_were_there_stay),
+		CASE(what_is_half_gone_goes),
+		CASE(spaces_share_a_folder),
+		CASE(a_space_is_no_path),
+		CASE(one_user_at_a_time),
+		CASE(levels_are_remembered),
+		CASE(torn_tails_are_cut),
+		CASE(damage_is_told),
+		CASE(the_index_is_built_anew),
+		CASE(a_power_cut),
 		CASE(descriptors_are_bounded),
 	};
 
