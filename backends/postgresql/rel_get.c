@@ -85,11 +85,13 @@ bk_status pg_rel_get(struct bk_node *out, struct bk_session *s, struct bk_slice 
 	if (status < 0)
 		return status;
 	res = s->wire.result;
-	if (!all && PQntuples(res) && (want & BK_WANT_DOC) &&
+	if ((want & BK_WANT_DOC) && PQntuples(res) && !PQgetisnull(res, 0, GET_SEGS) &&
 	    pg_get_u32(PQgetvalue(res, 0, GET_SEGS))) {
 		all = true;
-		pg_send(&s->wire, PG_GET_SEGMENTS + (int)(want & BK_WANT_PATH), &p, NULL,
-			PG_NO_ITEM);
+		pg_send(&s->wire,
+			PG_GET_SEGMENTS + (int)(want & BK_WANT_PATH) +
+				(want & BK_WANT_LINKS ? 2 : 0),
+			&p, NULL, PG_NO_ITEM);
 		status = pg_end(s, "get", false, err);
 		if (status < 0)
 			return status;

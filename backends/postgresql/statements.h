@@ -17,8 +17,8 @@ enum pg_conflict {
 
 enum pg_statement {
 	PG_GET,                        /* + BK_WANT_* */
-	PG_GET_SEGMENTS = PG_GET + 8,  /* + BK_WANT_PATH: with DOC, document in pieces */
-	PG_MANY = PG_GET_SEGMENTS + 2, /* + BK_WANT_* */
+	PG_GET_SEGMENTS = PG_GET + 8,  /* + 1 with path, + 2 with links: document in pieces */
+	PG_MANY = PG_GET_SEGMENTS + 4, /* + BK_WANT_* */
 	PG_MANY_DOCS = PG_MANY + 8,
 	PG_FIND,
 	PG_CREATE, /* + shape */

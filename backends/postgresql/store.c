@@ -205,7 +205,7 @@ static bk_status sto_settle(struct bk_store *store, uint64_t timeout_ns, struct 
 	if (status == BK_OK)
 		status = pg_wire_ask_sql(w, "CHECKPOINT", NULL, "settle", err);
 	if (status < 0 && sto_is_forbidden(err)) {
-		store->host->log(store->host->ctx, 1, err->message);
+		store->host->log(store->host->ctx, BK_LOG_INFO, err->message);
 		status = BK_OK;
 	}
 	w->timeout_ns = 0;
