@@ -70,9 +70,9 @@ for name in "${servers[@]}"; do
 
 	# ... and where no short one can be made: an error that says so
 	deep=$scratch/deep
-	mkdir -p "$deep/cache/bakeoff" "$deep/$(printf 'long-%.0s' {1..40})" "$scratch/taken"
-	[ -e "$deep/cache/bakeoff/templates" ] || cp -a "$templates" "$deep/cache/bakeoff/templates"
-	with_mounts "mount --bind '$deep' /mnt; mount --bind -o ro '$scratch/taken' /dev/shm
+	mkdir -p "$deep/cache/bakeoff/templates" "$deep/$(printf 'long-%.0s' {1..40})" "$scratch/taken"
+	with_mounts "mount --bind '$deep' /mnt; mount --bind '$templates' /mnt/cache/bakeoff/templates
+		mount --bind -o ro '$scratch/taken' /dev/shm
 		mount --bind -o ro '$scratch/taken' /var/tmp; mount --bind -o ro '$scratch/taken' /tmp
 		unset XDG_RUNTIME_DIR TMPDIR; export XDG_CACHE_HOME=/mnt/cache" \
 		exec --data "/mnt/$(printf 'long-%.0s' {1..40})" "$name" -- true
