@@ -27,7 +27,7 @@
 #define TURN        5 /* objects a worker and turn */
 #define TURNS       41
 #define WORKERS_MAX 4
-#define READ_BYTES  ((size_t)64 * 1024)
+#define READ_BYTES  ((size_t)1 << 20) /* as the harness reads */
 
 enum how { BACKEND, LIBS3, BARE, CURL_TOOL, HOWS };
 static const char *const how_names[HOWS] = {"s3", "s3-libs3", "bare libcurl", "curl"};
@@ -112,7 +112,9 @@ static size_t bare_take(char *data, size_t size, size_t n, void *ctx)
 	struct worker *w = ctx;
 	size_t len = size * n;
 
-	memcpy(w->room, data, len < READ_BYTES ? len : READ_BYTES);
+	if (len > READ_BYTES - w->at)
+		return 0;
+	memcpy(w->room + w->at, data, len);
 	w->at += len;
 	return len;
 }
@@ -177,6 +179,8 @@ static void bare(struct worker *w, const char *method, const char *key)
 	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (code != CURLE_OK || status >= 300)
 		bench_die("bare %s: %s, status %ld", method, curl_easy_strerror(code), status);
+	if (strcmp(method, "GET") == 0 && w->at != BYTES)
+		bench_die("%zu bytes were read", w->at);
 	curl_slist_free_all(list);
 }
 
@@ -230,9 +234,10 @@ static void curl_turn(struct worker *w, unsigned workers, const char *file)
 	FILE *f;
 
 	if (workers > 1)
-		snprintf(command, sizeof(command), "curl -sSf -Z --parallel-max %u -K -", workers);
+		snprintf(command, sizeof(command), "curl -Z --parallel-max %u -K - 2>/dev/null",
+			 workers);
 	else
-		snprintf(command, sizeof(command), "curl -sSf -K -");
+		snprintf(command, sizeof(command), "curl -K - 2>/dev/null");
 	f = popen(command, "w");
 	if (!f)
 		bench_die("cannot run curl");
@@ -242,9 +247,7 @@ static void curl_turn(struct worker *w, unsigned workers, const char *file)
 			if (i || k)
 				fprintf(f, "next\n");
 			sign(&w[k], w->put ? "PUT" : "GET", key, url, to_config, f);
-			fprintf(f,
-				"url = \"%s\"\noutput = \"/dev/null\"\nfail\nsilent\nshow-error\n",
-				url);
+			fprintf(f, "url = \"%s\"\noutput = \"/dev/null\"\nfail\n", url);
 			if (w->put)
 				fprintf(f, "upload-file = \"%s\"\n", file);
 		}
@@ -334,10 +337,11 @@ static struct bk_service_run *server(struct target *t)
 	return run;
 }
 
+/* `more`: another option, or NULL */
 static void open_backend(struct bench_store *store, struct target *t, const char *name,
-			 const char *bucket)
+			 const char *bucket, const char *more)
 {
-	const char *sets[] = {t->set[0], t->set[1], t->set[2], t->set[3], NULL};
+	const char *sets[] = {t->set[0], t->set[1], t->set[2], t->set[3], more, NULL};
 
 	snprintf(t->set[3], sizeof(t->set[3]), "bucket=%s", bucket);
 	bench_open(store, name, BK_DURABLE_NONE, sets);
@@ -422,10 +426,12 @@ static double measure(unsigned workers, enum how other, bool put)
 	if (fd < 0 || write(fd, data, BYTES) != (ssize_t)BYTES)
 		bench_die("cannot write %s", file);
 	close(fd);
-	open_backend(&own, &t, "s3", "bench"); /* the bucket of the bare loop */
-	open_backend(&stores[0], &t, "s3", "bench-s3");
+	open_backend(&own, &t, "s3", "bench", NULL); /* the bucket of the bare loop */
+	/* libs3 signs no payload: beside it s3 does not either, or SHA-256 is what is compared */
+	open_backend(&stores[0], &t, "s3", "bench-s3",
+		     other == LIBS3 ? "payload-signing=no" : NULL);
 	if (other == LIBS3)
-		open_backend(&stores[1], &t, "s3-libs3", "bench-libs3");
+		open_backend(&stores[1], &t, "s3-libs3", "bench-libs3", NULL);
 	workers_init(w, &t, stores, data);
 	value = compare(w, workers, other, put, file);
 	workers_free(w);
@@ -466,10 +472,10 @@ static const struct bench list[] = {
 	{"s3_put_4_curl_ratio", 1, true, put_4_curl},
 	{"s3_get_1_curl_ratio", 1, true, get_1_curl},
 	{"s3_get_4_curl_ratio", 1, true, get_4_curl},
-	{"s3_put_1_libs3_ratio", 0.9, true, put_1_libs3},
-	{"s3_put_4_libs3_ratio", 0.9, true, put_4_libs3},
-	{"s3_get_1_libs3_ratio", 0.9, true, get_1_libs3},
-	{"s3_get_4_libs3_ratio", 0.9, true, get_4_libs3},
+	{"s3_put_1_libs3_ratio", 0.95, true, put_1_libs3},
+	{"s3_put_4_libs3_ratio", 0.95, true, put_4_libs3},
+	{"s3_get_1_libs3_ratio", 0.95, true, get_1_libs3},
+	{"s3_get_4_libs3_ratio", 0.95, true, get_4_libs3},
 };
 
 int main(int argc, char **argv)
