@@ -16,8 +16,10 @@
 #include <stddef.h>
 
 #define SVC_MON_ADDRESS "[v1:{host}:{port2}]"
-#define SVC_REGION      "us-east-1"
-#define SVC_IN_MEMORY   (BK_WHEN_TEST | BK_WHEN_NONE)
+#ifndef S3_SERVICE_REGION /* s3-libs3 has no such option */
+#define S3_SERVICE_REGION "{region}"
+#endif
+#define SVC_IN_MEMORY (BK_WHEN_TEST | BK_WHEN_NONE)
 
 static const char *const svc_programs[] = {"ceph-mon", "ceph-osd",   "radosgw", "radosgw-admin",
 					   "ceph",     "monmaptool", NULL};
@@ -196,7 +198,7 @@ static const struct bk_process svc_processes[] = {
 
 static const struct bk_setting svc_reach[] = {
 	{"endpoint", "http://{host}:{port}", 0},
-	{"bucket", "{database}", 0},
+	{"bucket", "{database_dns}", 0},
 	{"access-key", "{access_key}", 0},
 	{"secret-key", "{secret_key}", 0},
 	{"durability", "machine", 0},
@@ -206,12 +208,12 @@ static const struct bk_setting svc_reach[] = {
 
 static const struct bk_setting svc_env[] = {
 	{"AWS_*", NULL, 0},
-	{"AWS_ENDPOINT_URL", "http://{host}:{port}", 0},
+	{"AWS_ENDPOINT_URL", "{endpoint}", 0},
 	{"AWS_ACCESS_KEY_ID", "{access_key}", 0},
 	{"AWS_SECRET_ACCESS_KEY", "{secret_key}", 0},
-	{"AWS_REGION", SVC_REGION, 0},
-	{"AWS_DEFAULT_REGION", SVC_REGION, 0},
-	{"BAKEOFF_S3_BUCKET", "{database}", 0},
+	{"AWS_REGION", S3_SERVICE_REGION, 0},
+	{"AWS_DEFAULT_REGION", S3_SERVICE_REGION, 0},
+	{"BAKEOFF_S3_BUCKET", "{database_dns}", 0},
 	{.key = NULL},
 };
 
@@ -228,5 +230,5 @@ const struct bk_service s3_service = {
 	.env = svc_env,
 	.files = svc_files,
 	.process_env = svc_process_env,
-	.url_tcp = "http://{host}:{port}/{database}",
+	.url_tcp = "http://{host}:{port}/{database_dns}",
 };

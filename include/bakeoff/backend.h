@@ -433,10 +433,12 @@ struct bk_binary_ops {
  *   {socket}        `socket`, expanded
  *   {host} {port}   where it listens with TCP, free when it starts; {port2} {port3} {port4}: more
  *   {user} {password} {database}   what clients use.  [a-z0-9_]; [A-Za-z0-9]; [a-z0-9_]
+ *   {database_dns}  {database} with - for _
  *   {bin}           folder of the first program
  *   {uuid} {uuid2}  random, of this server
  *   {key} {value}   where a member says so
  *   whatever a command captured
+ *   in `env` also the backend's options as the store is reached, with _ for -: {ca_file}
  * An argv[0] that is the name of one of `programs` becomes the path where that was found.
  * Servers and commands run in {run}, with a clean environment (PATH, HOME={run}, LC_ALL=C.UTF-8 and
  * `process_env`) and their output in a log; an error carries its last lines.  No {password} and

@@ -84,6 +84,46 @@ static bk_status env_table(struct bk_service_env *env, const struct bk_service *
 	return st;
 }
 
+struct env_options {
+	struct bk_values *values;
+	const struct bk_options *options;
+	bool ok;
+};
+
+static void env_add_option(void *ctx, const struct bk_option *entry, const char *value,
+			   enum bk_option_source source)
+{
+	struct env_options *e = ctx;
+	char name[64], *p, *text;
+
+	snprintf(name, sizeof(name), "%s", entry->name);
+	for (p = name; *p; p++)
+		*p = *p == '-' ? '_' : *p;
+	if (bk_values_get(e->values, name)) /* the table's own names come first */
+		return;
+	text = bk_service_option_text(e->options, entry->name);
+	e->ok = bk_values_set(e->values, name, text ? text : "") && e->ok;
+	free(text);
+}
+
+bk_status bk_env_values(struct bk_values *out, const struct bk_values *values,
+			const struct bk_options *options, struct bk_error *err)
+{
+	struct bk_values with = {0};
+	struct env_options e = {&with, options, true};
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		e.ok = bk_values_set(&with, values->items[i].name, values->items[i].text) && e.ok;
+	bk_options_each(options, env_add_option, &e);
+	if (!e.ok) {
+		bk_values_free(&with);
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	}
+	*out = with;
+	return BK_OK;
+}
+
 bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *service,
 		      const char *name, const struct bk_values *values, uint32_t mask,
 		      bool database_url, struct bk_error *err)
@@ -133,12 +173,16 @@ bk_status bk_service_env(struct bk_service_env *out, const struct bk_service_run
 {
 	const char *backend = run->plugin->desc.name;
 	struct bk_service_env env = {NULL, 0};
+	struct bk_values values = {0};
 	char name[128];
 	bk_status st;
 
 	if (run->service) {
-		st = bk_env_fill(&env, run->service, backend, &run->values, run->mask, database_url,
-				 err);
+		st = bk_env_values(&values, &run->values, run->options, err);
+		if (st == BK_OK)
+			st = bk_env_fill(&env, run->service, backend, &values, run->mask,
+					 database_url, err);
+		bk_values_free(&values);
 	} else {
 		env_own_name(name, sizeof(name), backend, "PATH");
 		st = env_put(&env, name, strdup(bk_service_folder(run)), false, err);

@@ -18,9 +18,9 @@
 /* What the harness made up or commands told is secret unless it says where things are. */
 static bool log_is_secret(const char *name)
 {
-	static const char *const open_names[] = {"data",  "run",   "socket",   "host", "port",
-						 "port2", "port3", "port4",    "user", "uuid",
-						 "uuid2", "bin",   "database", "url",  NULL};
+	static const char *const open_names[] = {
+		"data", "run",  "socket", "host", "port",     "port2",        "port3", "port4",
+		"user", "uuid", "uuid2",  "bin",  "database", "database_dns", "url",   NULL};
 	size_t i;
 
 	for (i = 0; open_names[i]; i++) {

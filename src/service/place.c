@@ -171,12 +171,36 @@ static bk_status plc_values(struct plc *p, struct bk_error *err)
 		  bk_values_set(&p->values, "user", p->name) &&
 		  bk_values_set(&p->values, "database", p->name) &&
 		  bk_values_set(&p->values, "password", p->password);
+	char dns[sizeof(p->name)], *c;
 
+	snprintf(dns, sizeof(dns), "%s", p->name);
+	for (c = dns; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	ok = ok && bk_values_set(&p->values, "database_dns", dns);
 	p->mask = BK_WHEN_TEST | BK_WHEN_NONE | (socket ? BK_WHEN_SOCKET : BK_WHEN_TCP);
 	free(socket);
 	free(host);
 	free(port);
 	return ok ? BK_OK : bk_fail(err, BK_NOMEM, 0, "out of memory");
+}
+
+/* The template speaks of a private server: `scheme` and the absence of a port are the given URL's.
+ */
+static char *plc_as_given(const struct plc *p, const char *url)
+{
+	const char *rest = strstr(url, "://"), *none;
+	struct bk_buf out = BK_BUF_INIT;
+
+	if (!rest)
+		return strdup(url);
+	bk_buf_puts(&out, p->parts.scheme);
+	none = p->parts.port[0] || !p->parts.host[0] ? NULL : strstr(rest + 3, ":/");
+	if (none) {
+		bk_buf_put(&out, rest, (size_t)(none - rest));
+		rest = none + 1;
+	}
+	bk_buf_puts(&out, rest);
+	return bk_buf_steal(&out);
 }
 
 /* The new place's URL: as the given one was, but for who and what. */
@@ -200,7 +224,8 @@ static bk_status plc_url(struct plc *p, struct bk_error *err)
 		bk_buf_free(&url);
 		return st;
 	}
-	p->url = bk_buf_steal(&url);
+	p->url = plc_as_given(p, bk_buf_str(&url));
+	bk_buf_free(&url);
 	return p->url ? BK_OK : bk_fail(err, BK_NOMEM, 0, "out of memory");
 }
 
@@ -294,6 +319,18 @@ static pid_t plc_watch(const struct plc *p)
 	_exit(0);
 }
 
+static bk_status plc_env(struct bk_service_env *env, const struct plc *p, struct bk_error *err)
+{
+	struct bk_values values = {0};
+	bk_status st = bk_env_values(&values, &p->values, p->options, err);
+
+	if (st == BK_OK)
+		st = bk_env_fill(env, p->service, p->plugin->desc.name, &values, p->mask, true,
+				 err);
+	bk_values_free(&values);
+	return st;
+}
+
 bk_status bk_service_place(char **id, struct bk_service_env *env, const struct bk_plugin *plugin,
 			   const struct bk_options *options, const struct bk_service_config *config,
 			   struct bk_error *err)
@@ -319,8 +356,7 @@ bk_status bk_service_place(char **id, struct bk_service_env *env, const struct b
 		plugin->tables.store.close(admin);
 	}
 	if (st == BK_OK)
-		st = bk_env_fill(env, p->service, plugin->desc.name, &p->values, p->mask, true,
-				 err);
+		st = plc_env(env, p, err);
 	if (st == BK_OK)
 		st = bk_env_put_id(env, plugin->desc.name, p->id, err);
 	if (st == BK_OK && config->ttl_ns)

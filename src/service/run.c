@@ -142,6 +142,7 @@ static bk_status run_names(struct bk_service_run *run, struct bk_error *err)
 	snprintf(run->id, sizeof(run->id), "%.64s-%s", run->plugin->desc.name, run->suffix);
 	if (!bk_values_set(v, "user", BK_SERVICE_NAME) ||
 	    !bk_values_set(v, "database", BK_SERVICE_NAME) ||
+	    !bk_values_set(v, "database_dns", BK_SERVICE_NAME) ||
 	    !bk_values_set(v, "password", password) || !bk_values_set(v, "uuid", uuid) ||
 	    !bk_values_set(v, "uuid2", uuid2) ||
 	    !bk_values_set(v, "bin", run->programs.folder ? run->programs.folder : ""))

@@ -93,6 +93,9 @@ bk_status bk_run_furnish(struct bk_service_run *run, struct bk_error *err);
 
 /* ---- env.c */
 /* What clients of a backend called `name` are told. */
+/* `values`, and beside them the backend's options under their names with '_' for '-'. */
+bk_status bk_env_values(struct bk_values *out, const struct bk_values *values,
+			const struct bk_options *options, struct bk_error *err);
 bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *service,
 		      const char *name, const struct bk_values *values, uint32_t mask,
 		      bool database_url, struct bk_error *err);

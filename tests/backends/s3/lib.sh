@@ -28,7 +28,7 @@ raw() { python3 "$here/s3.py" "$@"; }
 # run OPTION=VALUE... : drive with the script on standard input; what it prints is in $out
 run() {
 	ran="drive $backend $*"
-	timeout 280 "$drive" "$backend" "$@" >"$scratch/out" 2>"$scratch/err" || say "$ran: ended with $?: $(tail -3 "$scratch/err")"
+	timeout "${run_limit:-280}" "$drive" "$backend" "$@" >"$scratch/out" 2>"$scratch/err" || say "$ran: ended with $?: $(tail -3 "$scratch/err")"
 	out=$(cat "$scratch/out")
 }
 wants() {
