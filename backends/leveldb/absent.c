@@ -16,14 +16,20 @@
 #define LAYER_ENTRIES  (UINT64_C(1) << 17)
 #define BITS_PER_ENTRY 16u
 #define BLOCK_WORDS    8u
+#define LINE_BYTES     (BLOCK_WORDS * sizeof(uint64_t))
 
 struct place {
 	uint64_t word[2], bits[2];
 };
 
-static struct place place_of(uint64_t hash, uint64_t blocks)
+static inline uint64_t block_of(uint64_t hash, uint64_t blocks)
 {
-	uint64_t block = ((hash >> 32) * blocks) >> 32;
+	return ((hash >> 32) * blocks) >> 32;
+}
+
+static inline struct place place_of(uint64_t hash, uint64_t blocks)
+{
+	uint64_t block = block_of(hash, blocks);
 	uint64_t h = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
 	struct place p;
 	unsigned first = (unsigned)(h >> 61), i;
@@ -45,10 +51,13 @@ static bool add_layer(struct ldb_absent *a, uint32_t layers)
 
 	if (layers == LDB_ABSENT_LAYERS || ldb_absent_bytes(a) + bytes > a->bytes_max)
 		return false;
-	a->bits[layers] = calloc(1, bytes);
-	if (!a->bits[layers])
+	a->memory[layers] = calloc(1, bytes + LINE_BYTES);
+	if (!a->memory[layers])
 		return false;
-	a->blocks[layers] = bytes / (BLOCK_WORDS * 8);
+	/* calloc() leaves untouched pages to the kernel, but does not begin at a line. */
+	a->bits[layers] = (_Atomic uint64_t *)(((uintptr_t)a->memory[layers] + LINE_BYTES - 1) &
+					       ~(uintptr_t)(LINE_BYTES - 1));
+	a->blocks[layers] = bytes / LINE_BYTES;
 	atomic_store(&a->entries, 0);
 	atomic_store(&a->layers, layers + 1);
 	return true;
@@ -76,7 +85,8 @@ static void drop_layers(struct ldb_absent *a)
 	atomic_store(&a->complete, false);
 	atomic_store(&a->layers, 0);
 	for (i = 0; i < LDB_ABSENT_LAYERS; i++) {
-		free((void *)a->bits[i]);
+		free(a->memory[i]);
+		a->memory[i] = NULL;
 		a->bits[i] = NULL;
 		a->blocks[i] = 0;
 	}
@@ -138,7 +148,8 @@ void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash)
 	if (!atomic_load_explicit(&a->complete, memory_order_relaxed))
 		return;
 	for (i = atomic_load_explicit(&a->layers, memory_order_acquire); i-- > 0;)
-		__builtin_prefetch((const void *)&a->bits[i][place_of(hash, a->blocks[i]).word[0]]);
+		__builtin_prefetch(
+			(const void *)&a->bits[i][block_of(hash, a->blocks[i]) * BLOCK_WORDS]);
 }
 
 uint64_t ldb_absent_bytes(const struct ldb_absent *a)
@@ -147,6 +158,6 @@ uint64_t ldb_absent_bytes(const struct ldb_absent *a)
 	uint32_t i;
 
 	for (i = 0; i < LDB_ABSENT_LAYERS; i++)
-		bytes += a->blocks[i] * BLOCK_WORDS * 8;
+		bytes += a->blocks[i] * LINE_BYTES;
 	return bytes;
 }

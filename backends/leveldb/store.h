@@ -75,7 +75,8 @@ struct ldb_absent {
 	uint64_t bytes_max;
 	_Atomic uint32_t layers;
 	_Atomic uint64_t entries; /* in the newest layer */
-	_Atomic uint64_t *bits[LDB_ABSENT_LAYERS];
+	void *memory[LDB_ABSENT_LAYERS];
+	_Atomic uint64_t *bits[LDB_ABSENT_LAYERS]; /* in there, from a cache line's start */
 	uint64_t blocks[LDB_ABSENT_LAYERS];
 };
 
