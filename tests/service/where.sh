@@ -70,14 +70,19 @@ for name in "${servers[@]}"; do
 
 	# ... and where no short one can be made: an error that says so
 	deep=$scratch/deep
-	mkdir -p "$deep/cache/bakeoff/templates" "$deep/$(printf 'long-%.0s' {1..40})" "$scratch/taken"
-	with_mounts "mount --bind '$deep' /mnt; mount --bind '$templates' /mnt/cache/bakeoff/templates
+	mkdir -p "$deep/cache/bakeoff/templates" "$deep/$(printf 'long-%.0s' {1..40})" "$deep/program" \
+		"$scratch/taken"
+	program=$bakeoff bakeoff=/mnt/program/bakeoff # the build may lie below a folder that is hidden
+	with_mounts "mount --bind '$deep' /mnt; mount --bind '$build' /mnt/program
+		export BAKEOFF_BACKENDS=/mnt/program/backends:/mnt/program/tests/service/backends
+		mount --bind '$templates' /mnt/cache/bakeoff/templates
 		mount --bind -o ro '$scratch/taken' /dev/shm
 		mount --bind -o ro '$scratch/taken' /var/tmp; mount --bind -o ro '$scratch/taken' /tmp
 		unset XDG_RUNTIME_DIR TMPDIR; export XDG_CACHE_HOME=/mnt/cache" \
 		exec --data "/mnt/$(printf 'long-%.0s' {1..40})" "$name" -- true
 	wants_status 125
 	wants_err 'no folder for sockets'
+	bakeoff=$program
 	[ -z "$(ls -A "$deep/$(printf 'long-%.0s' {1..40})")" ] || say "$ran: left behind"
 done
 
