@@ -16,7 +16,6 @@
 struct con_pairs {
 	const char *keys[CON_PAIRS], *values[CON_PAIRS];
 	size_t n;
-	char port[24];
 };
 
 static void con_add(struct con_pairs *p, const char *key, const char *value)
@@ -36,10 +35,7 @@ static void con_fill(struct con_pairs *p, const struct pg_options *o)
 	if (o->url) /* first: what follows overrides its parts */
 		con_add(p, "dbname", o->url);
 	con_add(p, "host", o->host);
-	if (o->port) {
-		snprintf(p->port, sizeof(p->port), "%llu", (unsigned long long)o->port);
-		con_add(p, "port", p->port);
-	}
+	con_add(p, "port", o->port);
 	con_add(p, "user", o->user);
 	con_add(p, "password", o->password);
 	con_add(p, "passfile", o->passfile);

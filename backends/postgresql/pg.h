@@ -42,9 +42,8 @@ enum pg_layout { PG_RELATIONAL, PG_DOCUMENT };
 enum pg_binaries { PG_BYTEA, PG_LARGE_OBJECT };
 
 struct pg_options {
-	const char *url, *host, *database, *user, *password, *passfile, *sslmode, *bin_dir;
+	const char *url, *host, *port, *database, *user, *password, *passfile, *sslmode, *bin_dir;
 	const char *shared_buffers, *max_wal_size, *max_connections;
-	uint64_t port;
 	uint64_t connect_timeout_us;
 	uint32_t layout;   /* enum pg_layout */
 	uint32_t binaries; /* enum pg_binaries */

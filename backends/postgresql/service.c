@@ -15,10 +15,14 @@ static const char *const svc_search[] = {"/usr/lib/postgresql/*/bin", "/usr/pgsq
 					 "/usr/local/pgsql/bin", "/opt/postgresql*/bin", NULL};
 static const char *const svc_users[] = {"postgres", NULL};
 
-static const char *const svc_initdb[] = {
-	"initdb",          "--pgdata={data}",    "--username={user}",
-	"--encoding=UTF8", "--auth-local=trust", "--auth-host=scram-sha-256",
-	"--no-sync",       "--no-instructions",  NULL};
+static const char *const svc_initdb[] = {"initdb",
+					 "--pgdata={data}",
+					 "--username={user}",
+					 "--encoding=UTF8",
+					 "--auth-local=trust",
+					 "--auth-host=scram-sha-256",
+					 "--no-sync",
+					 NULL};
 static const struct bk_command svc_init[] = {{.argv = svc_initdb}, {.argv = NULL}};
 
 static const char *const svc_postgres[] = {"postgres", "-D", "{data}", NULL};

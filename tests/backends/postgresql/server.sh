@@ -26,8 +26,7 @@ launch() {
 pids() {
 	local main
 	main=$(head -1 "$folder/data/postmaster.pid")
-	echo "$main"
-	ps -o pid= --ppid "$main"
+	echo "$main" "$(cat "/proc/$main/task/$main/children")"
 }
 
 case $1 in
