@@ -100,7 +100,7 @@ static bk_status append_locked(struct bk_session *s, int fd, const char *name, s
 		return BK_OK;
 	node.links = s->links;
 	node.link_count = n;
-	s->record.len = 0;
+	file_buf_reuse(&s->record);
 	if (!file_record_encode(&s->record, &node, version))
 		return bk_fail(err, BK_NOMEM, 0, "out of memory for a record");
 	file_change_begin(&s->change, ix, s->intent);

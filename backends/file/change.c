@@ -14,7 +14,7 @@ void file_change_begin(struct file_change *c, struct file_index *ix, struct file
 {
 	c->ix = ix;
 	c->intent = intent;
-	c->buf.len = 0;
+	file_buf_reuse(&c->buf);
 	c->last = 0;
 	c->kills = SIZE_MAX;
 	c->failed = false;

@@ -50,7 +50,7 @@ static int node_read_all(int fd, struct file_buf *image)
 {
 	size_t room = NODE_FIRST_READ;
 
-	image->len = 0;
+	file_buf_reuse(image);
 	for (;;) {
 		ssize_t n;
 

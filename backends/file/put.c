@@ -121,7 +121,7 @@ static bk_status put_write_temp(struct put *p, struct bk_error *err)
 	struct bk_session *s = p->s;
 	int fd, rc, saved;
 
-	s->record.len = 0;
+	file_buf_reuse(&s->record);
 	if (!file_record_encode(&s->record, &p->node, p->version))
 		return bk_fail(err, BK_NOMEM, 0, "out of memory for a node's record");
 	file_temp_name(s, p->temp, sizeof(p->temp));

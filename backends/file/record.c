@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define BUF_KEEP ((size_t)16 << 20)
+
 bool file_buf_room(struct file_buf *buf, size_t more)
 {
 	size_t need = buf->len + more, cap = buf->cap ? buf->cap : 4096;
@@ -31,6 +33,13 @@ void file_buf_free(struct file_buf *buf)
 	free(buf->data);
 	buf->data = NULL;
 	buf->len = buf->cap = 0;
+}
+
+void file_buf_reuse(struct file_buf *buf)
+{
+	if (buf->cap > BUF_KEEP)
+		file_buf_free(buf);
+	buf->len = 0;
 }
 
 /* ---- Writing --------------------------------------------------------------- */
@@ -213,7 +222,7 @@ static bk_status rec_take_doc(struct file_parsed *parsed, struct bk_slice piece)
 	if (piece.len == 0)
 		return BK_OK;
 	if (parsed->doc.data != joined->data || !joined->data) {
-		joined->len = 0;
+		file_buf_reuse(joined);
 		if (!file_buf_room(joined, parsed->doc.len + piece.len))
 			return BK_NOMEM;
 		if (parsed->doc.len)

@@ -23,7 +23,7 @@
 
 #include <stdbool.h>
 
-struct file_buf { /* grows, never shrinks; zero bytes: empty */
+struct file_buf { /* grows as needed; all zero: empty */
 	char *data;
 	size_t len, cap;
 };
@@ -31,6 +31,8 @@ struct file_buf { /* grows, never shrinks; zero bytes: empty */
 /* Room for `more` bytes after len; false: out of memory. */
 bool file_buf_room(struct file_buf *buf, size_t more);
 void file_buf_free(struct file_buf *buf);
+/* Empty it for the next use; what one huge node needed is not kept for all the small ones. */
+void file_buf_reuse(struct file_buf *buf);
 
 #define FILE_RECORD_HEAD    96u
 #define FILE_RECORD_TRAILER 30u
