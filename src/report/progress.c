@@ -67,6 +67,7 @@ static void tick(void *ctx, const struct bk_run_trial *t)
 
 	if (p->quiet || !p->terminal)
 		return;
+	flockfile(p->out); /* also guards line_open and finished, which the other thread changes */
 	if (t->done && t->phase_seconds > 0.5) {
 		char figure[BK_FIGURE_MAX];
 
@@ -86,6 +87,7 @@ static void tick(void *ctx, const struct bk_run_trial *t)
 	fprintf(p->out, CLEAR "%s%s%s", colour(p, DIM), line, colour(p, PLAIN));
 	fflush(p->out);
 	p->line_open = true;
+	funlockfile(p->out);
 }
 
 void bk_progress_end(struct bk_progress *p)
@@ -103,12 +105,14 @@ static void finished(void *ctx, const struct bk_run_verdict *v)
 	bool ok = strcmp(v->status, "ok") == 0;
 	char figure[BK_FIGURE_MAX] = "";
 
+	flockfile(p->out);
 	p->finished++;
-	if (p->quiet && ok)
+	if (p->quiet && ok) {
+		funlockfile(p->out);
 		return;
+	}
 	if (v->metric)
 		bk_figure_format(figure, v->value, v->unit);
-	flockfile(p->out);
 	bk_progress_end(p);
 	if (ok)
 		fprintf(p->out, "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %-58s %10s\n",

@@ -173,7 +173,7 @@ static bk_status open_and_load(struct bk_run_state *s, struct bk_dataset *d,
 	d->open = st >= 0;
 	if (st >= 0)
 		st = load(s, d, c, round, seconds, &why);
-	if (st == BK_CANCELLED && s->monitor.stop == BK_STOP_INTERRUPT) {
+	if (st == BK_CANCELLED && bk_monitor_stopped(&s->monitor) == BK_STOP_INTERRUPT) {
 		close_dataset(s, d, false);
 		*err = why;
 		return st;

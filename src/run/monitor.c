@@ -92,7 +92,12 @@ void bk_monitor_phase(struct bk_monitor *m, const char *phase, uint64_t guard_ns
 	m->deadline_ns = guard_ns ? now + guard_ns : 0;
 	__atomic_store_n(&m->progress, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->progress_total, 0, __ATOMIC_RELAXED);
-	if (m->stop != BK_STOP_INTERRUPT)
+	if (bk_monitor_stopped(m) != BK_STOP_INTERRUPT)
 		__atomic_store_n(&m->stop, 0, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&m->lock);
+}
+
+int bk_monitor_stopped(const struct bk_monitor *m)
+{
+	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
 }

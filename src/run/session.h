@@ -74,6 +74,7 @@ struct bk_run_state {
 bk_status bk_monitor_start(struct bk_monitor *monitor, const struct bk_run_config *config,
 			   struct bk_error *err);
 void bk_monitor_stop(struct bk_monitor *monitor);
+int bk_monitor_stopped(const struct bk_monitor *monitor); /* BK_STOP_*; 0: go on */
 /* A phase begins; guard_ns 0: no limit.  Clears `stop` unless the run was interrupted. */
 void bk_monitor_phase(struct bk_monitor *monitor, const char *phase, uint64_t guard_ns);
 

@@ -283,7 +283,7 @@ static void judge(struct verdict *v, struct bk_run_state *s, size_t cell, bk_sta
 		return;
 	if (e->sqlstate[0])
 		snprintf(code, sizeof(code), " (SQLSTATE %s)", e->sqlstate);
-	if (st == BK_CANCELLED && s->monitor.stop == BK_STOP_TIME) {
+	if (st == BK_CANCELLED && bk_monitor_stopped(&s->monitor) == BK_STOP_TIME) {
 		v->status = "guard";
 		s->guarded[cell] = true;
 		snprintf(v->error, sizeof(v->error), "time guard: over %.0f s",
@@ -419,7 +419,7 @@ bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, stru
 	v.seconds = (double)(bk_clock_ns() - start) / 1e9;
 	st = BK_OK;
 	if (s->results_failed ||
-	    (outcome == BK_CANCELLED && s->monitor.stop == BK_STOP_INTERRUPT)) {
+	    (outcome == BK_CANCELLED && bk_monitor_stopped(&s->monitor) == BK_STOP_INTERRUPT)) {
 		*err = why;
 		st = outcome;
 	} else {
