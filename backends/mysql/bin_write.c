@@ -73,7 +73,7 @@ static bk_status write_open(struct bk_writer **out, struct bk_session *s, struct
 	return BK_OK;
 }
 
-/* ---- Chunks ------------------------------------------------------------------------------- */
+/* ---- Chunks --------------------------------------------------------------------- */
 
 static bk_status send_group(struct bk_writer *w, const char *data, size_t chunks, size_t len,
 			    struct bk_error *err)
@@ -200,7 +200,7 @@ static bk_status binary_write(struct bk_writer *w, const void *data, size_t len,
 	return st;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- The end -------------------------------------------------------------------- */
 
 static bk_status old_number(uint64_t *out, struct bk_writer *w, struct bk_error *err)
 {

@@ -284,8 +284,7 @@ static bk_status doc_put(struct bk_session *s, const struct bk_node *nodes, size
 	return st;
 }
 
-/* ---- Remove
- * ----------------------------------------------------------------------------------------- */
+/* ---- Remove --------------------------------------------------------------------- */
 
 static bk_status remove_row(struct my_doc_unit *u, struct my_loaded *at, struct bk_slice id,
 			    struct bk_error *err)
@@ -353,8 +352,7 @@ static bk_status doc_remove(struct bk_session *s, struct bk_slice id, struct bk_
 	return st ? st : my_unit_end(s, remove_now(s, id, err), err);
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------------------------------ */
+/* ---- Reading -------------------------------------------------------------------- */
 
 static bk_status take_links(struct bk_node *out, struct bk_session *s, const struct my_row *row,
 			    struct bk_error *err)

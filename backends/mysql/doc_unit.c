@@ -101,7 +101,7 @@ bk_status my_unit_load(struct my_doc_unit *u, size_t from, struct bk_error *err)
 	return st;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Writing -------------------------------------------------------------------- */
 
 static bk_status too_large(const struct my_loaded *l, size_t len, uint64_t max,
 			   struct bk_error *err)

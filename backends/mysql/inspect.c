@@ -15,7 +15,7 @@ struct named {
 	const char *from, *to, *unit;
 };
 
-/* ---- Identity ------------------------------------------------------------------------------ */
+/* ---- Identity ------------------------------------------------------------------- */
 
 static const struct named settings[] = {
 	{"version_comment", NULL, NULL},
@@ -284,8 +284,7 @@ static bk_status sizes(struct bk_store *store, MYSQL *conn, const struct bk_sink
 	return st;
 }
 
-/* ---- Counters
- * ------------------------------------------------------------------------------------ */
+/* ---- Counters ------------------------------------------------------------------- */
 
 static const struct named counters[] = {
 	{"Uptime", "server.uptime.seconds", "count"},

@@ -52,7 +52,7 @@ enum my_layout { MY_RELATIONAL, MY_DOCUMENT };
 enum my_tls { MY_TLS_OFF, MY_TLS_ON, MY_TLS_VERIFY };
 enum my_inserts { MY_INSERTS_AUTO, MY_INSERTS_ROWS };
 
-/* ---- Options (backend.c) ---------------------------------------------------- */
+/* ---- Options (backend.c) -------------------------------------------------------- */
 
 struct my_options {
 	const char *url, *host, *socket, *database, *user, *password, *tls_ca, *bin_dir;
@@ -73,7 +73,7 @@ void my_target_free(struct my_target *t);
 /* "socket /run/x.sock" or "host:port", for messages. */
 void my_target_name(const struct my_target *t, char *out, size_t cap);
 
-/* ---- The server behind a connection (server.c) -------------------------------- */
+/* ---- The server behind a connection (server.c) ---------------------------------- */
 
 struct my_server {
 	bool mariadb;
@@ -91,7 +91,7 @@ uint32_t my_server_durability(const struct my_server *server);
 bk_status my_server_check(const struct my_server *server, uint32_t durability,
 			  struct bk_error *err);
 
-/* ---- Store (store.c, schema.c, mark.c) ---------------------------------------- */
+/* ---- Store (store.c, schema.c, mark.c) ------------------------------------------ */
 
 struct bk_store {
 	const struct bk_host *host;
@@ -144,7 +144,7 @@ bk_status my_store_inspect(struct bk_store *store, uint32_t what, const struct b
 bk_status my_uploads_sweep(struct bk_store *store, MYSQL *conn, struct bk_error *err);
 bk_status my_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk_error *err);
 
-/* ---- Connections (conn.c) ----------------------------------------------------- */
+/* ---- Connections (conn.c) ------------------------------------------------------- */
 
 /* `timeout_ns`: see my_session_config; 0: none. */
 bk_status my_connect(MYSQL **out, struct bk_store *store, uint64_t timeout_ns,
@@ -182,7 +182,7 @@ bk_status my_run(const struct bk_store *store, MYSQL *conn, const char *what, st
 bk_status my_ask(MYSQL_RES **out, const struct bk_store *store, MYSQL *conn, const char *what,
 		 struct bk_error *err, const char *fmt, ...);
 
-/* ---- Errors (error.c) ---------------------------------------------------------- */
+/* ---- Errors (error.c) ----------------------------------------------------------- */
 
 /* Fills *err from a server's or client library's error.  `store` may be NULL; its password never
  * gets into the message. */
@@ -193,7 +193,7 @@ bk_status my_fail_conn(struct bk_error *err, const struct bk_store *store, MYSQL
 bool my_lost(unsigned code);                      /* the connection is gone */
 void my_mask(char *text, struct bk_slice secret); /* blots out every occurrence */
 
-/* ---- Session (session.c, txn.c) -------------------------------------------------- */
+/* ---- Session (session.c, txn.c) ------------------------------------------------- */
 
 enum my_txn_state {
 	MY_TXN_NONE,
@@ -364,7 +364,7 @@ void my_deferred_free(struct bk_session *s);
 bk_status my_number(uint64_t *out, struct bk_session *s, struct bk_error *err);
 void my_parents_forget(struct bk_session *s);
 
-/* ---- Statements (stmt.c) ---------------------------------------------------------- */
+/* ---- Statements (stmt.c) -------------------------------------------------------- */
 
 bk_status my_query(struct bk_session *s, const char *text, const char *what, struct bk_error *err);
 bk_status my_fail_stmt(struct bk_session *s, MYSQL_STMT *stmt, const char *what,
@@ -409,7 +409,7 @@ bk_status my_exec_in(MYSQL_STMT **out, struct bk_session *s, const char *text,
 		     const struct bk_slice *keys, uint64_t *numbers, size_t n, const char *what,
 		     struct bk_error *err);
 
-/* ---- Many rows (bulk.c) ------------------------------------------------------------ */
+/* ---- Many rows (bulk.c) --------------------------------------------------------- */
 
 /* One statement for many rows of parameters: array binding where server and library have it,
  * VALUES lists for inserts elsewhere, one by one for the rest. */
@@ -436,7 +436,7 @@ bk_status my_bulk_room(struct my_bulk *b, size_t bytes, struct bk_error *err);
 bk_status my_bulk_next(struct my_bulk *b, struct bk_error *err); /* the row is complete */
 bk_status my_bulk_send(struct my_bulk *b, struct bk_error *err);
 
-/* ---- Nodes -------------------------------------------------------------------------- */
+/* ---- Nodes ---------------------------------------------------------------------- */
 
 struct my_node_table {
 	bk_status (*get)(struct bk_node *, struct bk_session *, struct bk_slice, uint32_t,

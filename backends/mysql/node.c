@@ -69,7 +69,7 @@ static bk_status check_node(struct bk_session *s, const struct bk_node *node, st
 	return st;
 }
 
-/* ---- Writing ------------------------------------------------------------------------- */
+/* ---- Writing -------------------------------------------------------------------- */
 
 /* Stores nodes in one unit; *item on failure: the first not stored. */
 bk_status my_put_now(struct bk_session *s, const struct bk_node *nodes, size_t n, uint32_t mode,
@@ -168,7 +168,7 @@ static bk_status node_remove(struct bk_session *s, struct bk_slice id, struct bk
 	return st;
 }
 
-/* ---- Reading ------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------- */
 
 static bk_status node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			  uint32_t want, struct bk_error *err)

@@ -123,8 +123,7 @@ static bk_status drop_clients(struct bk_store *admin, MYSQL *conn, struct bk_sli
 	return BK_OK;
 }
 
-/* ---- Create
- * -------------------------------------------------------------------------------------- */
+/* ---- Create --------------------------------------------------------------------- */
 
 struct charset {
 	char name[64], collation[96];
@@ -202,8 +201,7 @@ static bk_status place_create(struct bk_store *admin, struct bk_slice name, stru
 	return blot(st, err, password);
 }
 
-/* ---- Drop and list
- * --------------------------------------------------------------------------------- */
+/* ---- Drop and list -------------------------------------------------------------- */
 
 static bk_status place_drop(struct bk_store *admin, struct bk_slice name, struct bk_slice mark,
 			    struct bk_error *err)

@@ -164,8 +164,7 @@ static bk_status clone_sequences(struct clone *c, struct bk_error *err)
 	return st;
 }
 
-/* ---- The rest
- * ------------------------------------------------------------------------------------ */
+/* ---- The rest ------------------------------------------------------------------- */
 
 /* A view may stand on another: round after round, as long as one more succeeds. */
 static bk_status clone_views(struct clone *c, struct bk_error *err)

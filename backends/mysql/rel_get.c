@@ -76,7 +76,7 @@ static unsigned union_text(char *out, size_t cap, uint32_t want, bool many)
 
 #define UNION_COLUMNS "nbnnbbb"
 
-/* ---- One node --------------------------------------------------------------------------- */
+/* ---- One node ------------------------------------------------------------------- */
 
 static bk_status get_flat(struct bk_node *out, bool *segmented, struct bk_session *s,
 			  struct bk_slice id, uint32_t want, struct bk_error *err)
@@ -255,7 +255,7 @@ bk_status my_rel_find(struct bk_slice *id_out, struct bk_session *s, struct bk_s
 	return st;
 }
 
-/* ---- Many nodes --------------------------------------------------------------------------- */
+/* ---- Many nodes ----------------------------------------------------------------- */
 
 struct many {
 	struct bk_session *s;

@@ -53,7 +53,7 @@ bk_status my_links_sort(struct my_batch *b, struct bk_error *err)
 	return BK_OK;
 }
 
-/* ---- What replaced nodes have now --------------------------------------------------------- */
+/* ---- What replaced nodes have now ----------------------------------------------- */
 
 struct old_link {
 	size_t item;
@@ -143,7 +143,7 @@ static bk_status read_old(struct old_links *o, struct bk_error *err)
 	return st;
 }
 
-/* ---- Writing -------------------------------------------------------------------------------- */
+/* ---- Writing -------------------------------------------------------------------- */
 
 static bk_status emit(struct my_bulk *bulk, const struct my_item *item, const struct bk_link *link,
 		      struct bk_error *err)

@@ -66,7 +66,7 @@ static bk_status put_simple(struct bk_session *s, const struct bk_node *node, st
 	return parent ? put_row(s, node, parent, err) : no_parent(err);
 }
 
-/* ---- Batches ------------------------------------------------------------------------------ */
+/* ---- Batches -------------------------------------------------------------------- */
 
 /* Where the batch that begins at `from` ends: before an id or a path that it has already, since
  * the second one must meet the first in the store. */

@@ -125,7 +125,7 @@ bk_status my_batch_write(struct my_batch *b, struct bk_error *err)
 	return st;
 }
 
-/* ---- Who is in the way? ------------------------------------------------------------------- */
+/* ---- Who is in the way? --------------------------------------------------------- */
 
 struct rival {
 	struct my_batch *b;

@@ -111,7 +111,7 @@ static const struct bk_pair other_options[] = {
 
 static const char *const users[] = {"mysql", NULL};
 
-/* ---- MySQL 8 -------------------------------------------------------------------------------- */
+/* ---- MySQL 8 -------------------------------------------------------------------- */
 
 static const char *const other_programs[] = {"mysqld", "mysql", NULL};
 static const char *const other_search[] = {"/usr/sbin",       "/usr/libexec",

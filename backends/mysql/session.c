@@ -88,7 +88,7 @@ static void session_close(struct bk_session *s)
 	free(s);
 }
 
-/* ---- Brackets ------------------------------------------------------------------------ */
+/* ---- Brackets ------------------------------------------------------------------- */
 
 static bk_status refuse(struct bk_session *s, uint32_t how, struct bk_error *err)
 {

@@ -212,7 +212,7 @@ void my_stmts_close(struct bk_session *s)
 	}
 }
 
-/* ---- Parameters ------------------------------------------------------------------ */
+/* ---- Parameters ----------------------------------------------------------------- */
 
 void my_bind_num(MYSQL_BIND *b, uint64_t *v)
 {
@@ -250,7 +250,7 @@ bk_status my_exec(struct bk_session *s, MYSQL_STMT *stmt, MYSQL_BIND *params, co
 	return BK_OK;
 }
 
-/* ---- Rows ------------------------------------------------------------------------- */
+/* ---- Rows ----------------------------------------------------------------------- */
 
 static bool column_reserve(struct my_column *c, size_t len)
 {

@@ -189,7 +189,7 @@ const struct bk_txn_ops my_txn_ops = {
 	.rollback = txn_rollback,
 };
 
-/* ---- Units --------------------------------------------------------------------------- */
+/* ---- Units ---------------------------------------------------------------------- */
 
 bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *err)
 {

@@ -1,0 +1,487 @@
+/*
+ * bench_mysql.c - the `mysql` backend against what else there is on the same server: node get
+ * against sysbench's point select, with 1 and 4 sessions; put_many of 100,000 nodes with a link
+ * each against a script of multi-row inserts into the same tables; a collection of 10,000 members
+ * read by one walk against node by node.
+ *
+ * Wants a server:  bakeoff exec mysql -- tests/bench/run mysql_get_1_ratio ...
+ *
+ * The ratio is how much quicker the backend is (members: the walk).  Sides take turns.
+ */
+#include "bench.h"
+
+#include "layer/layer.h"
+#include "plugin/options.h"
+#include "util/rng.h"
+
+#include <bakeoff/backend_util.h>
+
+#include <mysql.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ROWS    20000
+#define DOC     120 /* sysbench's column c */
+#define SLICE_S 1.0
+#define PAIRS   7
+#define LOAD    100000
+#define BATCH   1000
+#define MEMBERS 10000
+
+static const char *url(void)
+{
+	const char *value = getenv("BAKEOFF_MYSQL_URL");
+
+	if (!value)
+		bench_die("no server: bakeoff exec mysql -- tests/bench/run NAME...");
+	return value;
+}
+
+static void open_store(struct bench_store *b)
+{
+	char set[1200];
+	const char *sets[2] = {set, NULL};
+
+	snprintf(set, sizeof(set), "url=%s", url());
+	bench_open(b, "mysql", BK_DURABLE_NONE, sets);
+}
+
+/* The bare side reaches the server by the variables that exec sets. */
+static MYSQL *bare_connect(void)
+{
+	const char *socket = getenv("BAKEOFF_MYSQL_SOCKET");
+	MYSQL *conn = mysql_init(NULL);
+
+	if (!conn || !mysql_real_connect(conn, "localhost", getenv("BAKEOFF_MYSQL_USER"),
+					 getenv("BAKEOFF_MYSQL_PASSWORD"),
+					 getenv("BAKEOFF_MYSQL_DATABASE"), 0, socket, 0))
+		bench_die("bare connection: %s", conn ? mysql_error(conn) : "out of memory");
+	return conn;
+}
+
+static void bare(MYSQL *conn, const char *sql)
+{
+	if (mysql_query(conn, sql))
+		bench_die("%.60s: %s", sql, mysql_error(conn));
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------
+ */
+
+struct rows {
+	char id[LOAD][24], path[LOAD][40], doc[LOAD][DOC];
+	struct bk_node node[LOAD];
+	struct bk_link link[LOAD];
+};
+
+/* Random ids, as the repository layer's are. */
+static struct rows *make_rows(size_t n, bool links)
+{
+	struct rows *r = calloc(1, sizeof(*r));
+	struct bk_rng rng;
+	size_t i, k;
+
+	if (!r)
+		bench_die("out of memory");
+	bk_rng_init(&rng, 7);
+	for (i = 0; i < n; i++) {
+		snprintf(r->id[i], sizeof(r->id[i]), "%016llx",
+			 (unsigned long long)bk_rng_u64(&rng));
+		snprintf(r->path[i], sizeof(r->path[i]), "/collection/member-%08zu", i);
+		for (k = 0; k < DOC; k++)
+			r->doc[i][k] = (char)('a' + bk_rng_below(&rng, 26));
+		r->node[i].id = bk_slice_str(r->id[i]);
+		r->node[i].path = bk_slice_str(r->path[i]);
+		r->node[i].doc = bk_slice_of(r->doc[i], DOC);
+		r->link[i].rel = bk_slice_str("http://example.org/member");
+		r->link[i].target = bk_slice_str(r->id[i / 2]);
+		r->node[i].links = links ? &r->link[i] : NULL;
+		r->node[i].link_count = links;
+	}
+	return r;
+}
+
+static void load_rows(struct bench_store *b, struct bk_session *s, const struct rows *r, size_t n)
+{
+	struct bk_error err = bk_error_init();
+	uint32_t isolation = 0;
+	size_t i;
+
+	bench_check(b->io->tables.txn.begin(s, &isolation, BK_TXN_DEFER, &err), "begin", &err);
+	for (i = 0; i < n; i += BATCH)
+		bench_check(b->io->tables.node.put_many(s, r->node + i, BATCH, BK_PUT_CREATE, &err),
+			    "put_many", &err);
+	bench_check(b->io->tables.txn.commit(s, &err), "commit", &err);
+}
+
+/* ---- get ------------------------------------------------------------------------ */
+
+struct reader {
+	struct bench_store *b;
+	struct bk_session *s;
+	const struct rows *rows;
+	struct bk_rng rng;
+	uint64_t done;
+};
+
+static void *read_slice(void *arg)
+{
+	struct reader *r = arg;
+	double end = bench_now_ns() + SLICE_S * 1e9;
+	struct bk_error err = bk_error_init();
+	struct bk_node node;
+
+	while (bench_now_ns() < end) {
+		size_t i = (size_t)bk_rng_below(&r->rng, ROWS);
+
+		bench_check(r->b->io->tables.node.get(&node, r->s, r->rows->node[i].id, BK_WANT_DOC,
+						      &err),
+			    "get", &err);
+		if (node.doc.len != DOC)
+			bench_die("get: a document of %zu bytes", node.doc.len);
+		r->done++;
+	}
+	return NULL;
+}
+
+static double backend_rate(struct reader *readers, size_t n)
+{
+	pthread_t threads[4];
+	uint64_t done = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		readers[i].done = 0;
+		if (pthread_create(&threads[i], NULL, read_slice, &readers[i]))
+			bench_die("no thread");
+	}
+	for (i = 0; i < n; i++) {
+		pthread_join(threads[i], NULL);
+		done += readers[i].done;
+	}
+	return (double)done / SLICE_S;
+}
+
+/* A configuration file, so that the password stands in no argument list. */
+static void write_config(char *path, size_t cap)
+{
+	FILE *f;
+	int fd;
+
+	snprintf(path, cap, "%s", "/tmp/bench-sysbench.XXXXXX");
+	fd = mkstemp(path); /* 0600 */
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f)
+		bench_die("cannot write %s", path);
+	fprintf(f,
+		"db-driver=mysql\nmysql-socket=%s\nmysql-user=%s\nmysql-password=%s\n"
+		"mysql-db=%s\ntables=1\ntable-size=%d\nrand-type=uniform\ntime=%d\n",
+		getenv("BAKEOFF_MYSQL_SOCKET"), getenv("BAKEOFF_MYSQL_USER"),
+		getenv("BAKEOFF_MYSQL_PASSWORD"), getenv("BAKEOFF_MYSQL_DATABASE"), ROWS,
+		(int)SLICE_S);
+	fclose(f);
+}
+
+static double sysbench(const char *verb, size_t threads)
+{
+	char command[512], line[512], config[64];
+	double rate = 0;
+	FILE *f;
+
+	write_config(config, sizeof(config));
+	snprintf(command, sizeof(command),
+		 "sysbench --config-file=%s --threads=%zu oltp_point_select %s 2>&1", config,
+		 threads, verb);
+	f = popen(command, "r");
+	if (!f)
+		bench_die("cannot run sysbench");
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " queries: %*d (%lf per sec.)", &rate) == 1)
+			continue;
+	}
+	remove(config);
+	if (pclose(f))
+		bench_die("sysbench %s failed; is it installed?", verb);
+	return rate;
+}
+
+static double measure_get(size_t n)
+{
+	struct rows *rows = make_rows(ROWS, false);
+	struct reader readers[4];
+	double ratios[PAIRS];
+	struct bench_store b;
+	size_t i;
+
+	memset(readers, 0, sizeof(readers));
+	open_store(&b);
+	sysbench("prepare", 1);
+	for (i = 0; i < n; i++) {
+		readers[i].b = &b;
+		readers[i].rows = rows;
+		readers[i].s = bench_session(&b, BK_DURABLE_NONE);
+		bk_rng_init(&readers[i].rng, i);
+	}
+	load_rows(&b, readers[0].s, rows, ROWS);
+	backend_rate(readers, n);
+	for (i = 0; i < PAIRS; i++) {
+		double theirs = i % 2 ? 0 : sysbench("run", n), ours = backend_rate(readers, n);
+
+		if (i % 2)
+			theirs = sysbench("run", n);
+		ratios[i] = ours / theirs;
+		if (getenv("BENCH_VERBOSE"))
+			fprintf(stderr, "%zu: sysbench %.0f/s, backend %.0f/s\n", n, theirs, ours);
+	}
+	sysbench("cleanup", 1);
+	for (i = 0; i < n; i++)
+		b.io->tables.session.close(readers[i].s);
+	bench_close(&b);
+	free(rows);
+	return bench_median(ratios, PAIRS);
+}
+
+static double measure_get_1(void)
+{
+	return measure_get(1);
+}
+
+static double measure_get_4(void)
+{
+	return measure_get(4);
+}
+
+/* ---- put_many ------------------------------------------------------------------- */
+
+/* What a script holds: statements of BATCH rows, nodes and links by turns, spelt before the clock.
+ */
+static char **make_script(const struct rows *r)
+{
+	char **texts = calloc(LOAD / BATCH * 2 + 1, sizeof(*texts));
+	size_t t = 0, i, k;
+
+	for (i = 0; texts && i < LOAD; i += BATCH) {
+		char *nodes = malloc(BATCH * 300 + 200), *links = malloc(BATCH * 120 + 200), *p, *q;
+
+		if (!nodes || !links)
+			bench_die("out of memory");
+		p = nodes + sprintf(nodes, "INSERT INTO bench_node (n,parent,version,segs,id,path,"
+					   "doc) VALUES ");
+		q = links + sprintf(links, "INSERT INTO bench_link (src,rel,target) VALUES ");
+		for (k = i; k < i + BATCH; k++) {
+			p += sprintf(p, "%s(%zu,NULL,1,0,'%s','%s','%.*s')", k > i ? "," : "",
+				     k + 1, r->id[k], r->path[k], DOC, r->doc[k]);
+			q += sprintf(q, "%s(%zu,'%s','%s')", k > i ? "," : "", k + 1,
+				     (const char *)r->link[k].rel.data,
+				     (const char *)r->link[k].target.data);
+		}
+		texts[t++] = nodes;
+		texts[t++] = links;
+	}
+	return texts;
+}
+
+static double run_script(MYSQL *conn, char **texts)
+{
+	double start;
+	size_t i;
+
+	bare(conn, "DROP TABLE IF EXISTS bench_link, bench_node");
+	bare(conn, "CREATE TABLE bench_node LIKE main_node");
+	bare(conn, "CREATE TABLE bench_link LIKE main_link");
+	/* LIKE leaves foreign keys out: the script's tables have the store's. */
+	bare(conn, "ALTER TABLE bench_node ADD FOREIGN KEY (parent) REFERENCES bench_node (n)");
+	bare(conn, "ALTER TABLE bench_link ADD FOREIGN KEY (src) REFERENCES bench_node (n) "
+		   "ON DELETE CASCADE");
+	start = bench_now_ns();
+	bare(conn, "START TRANSACTION");
+	for (i = 0; texts[i]; i++)
+		bare(conn, texts[i]);
+	bare(conn, "COMMIT");
+	return bench_now_ns() - start;
+}
+
+static double run_load(struct bench_store *b, struct bk_session *s, const struct rows *rows)
+{
+	struct bk_error err = bk_error_init();
+	double start;
+
+	bench_check(b->io->tables.store.clear(b->io->store, &err), "clear", &err);
+	start = bench_now_ns();
+	load_rows(b, s, rows, LOAD);
+	return bench_now_ns() - start;
+}
+
+static double measure_put(void)
+{
+	struct rows *rows = make_rows(LOAD, true);
+	char **texts = make_script(rows);
+	double ratios[PAIRS];
+	struct bench_store b;
+	struct bk_session *s;
+	MYSQL *conn;
+	size_t i;
+
+	open_store(&b);
+	s = bench_session(&b, BK_DURABLE_NONE);
+	conn = bare_connect();
+	for (i = 0; i < PAIRS; i++) {
+		double script, backend;
+
+		if (i % 2) {
+			backend = run_load(&b, s, rows);
+			script = run_script(conn, texts);
+		} else {
+			script = run_script(conn, texts);
+			backend = run_load(&b, s, rows);
+		}
+		ratios[i] = script / backend;
+		if (getenv("BENCH_VERBOSE"))
+			fprintf(stderr, "script %.0f ms, backend %.0f ms\n", script / 1e6,
+				backend / 1e6);
+	}
+	bare(conn, "DROP TABLE bench_link, bench_node");
+	mysql_close(conn);
+	b.io->tables.session.close(s);
+	bench_close(&b);
+	for (i = 0; texts[i]; i++)
+		free(texts[i]);
+	free(texts);
+	free(rows);
+	return bench_median(ratios, PAIRS);
+}
+
+/* ---- Members -------------------------------------------------------------------- */
+
+/* collection <- membershipResource - container, its children (proxies), -> proxyFor - objects. */
+static void load_members(struct bench_store *b, struct bk_session *s)
+{
+	struct bk_node *nodes = calloc(BATCH, sizeof(*nodes));
+	char(*text)[4][64] = calloc(BATCH, sizeof(*text));
+	struct bk_error err = bk_error_init();
+	struct bk_link member = {bk_slice_str("membershipResource"), bk_slice_str("collection")};
+	struct bk_link *links = calloc(BATCH, sizeof(*links));
+	struct bk_node top[2] = {{.id = bk_slice_str("collection"), .path = bk_slice_str("/c")},
+				 {.id = bk_slice_str("container"),
+				  .parent = bk_slice_str("collection"),
+				  .path = bk_slice_str("/c/members"),
+				  .links = &member,
+				  .link_count = 1}};
+	size_t i, k;
+	int proxies;
+
+	if (!nodes || !text || !links)
+		bench_die("out of memory");
+	bench_check(b->io->tables.node.put_many(s, top, 2, BK_PUT_CREATE, &err), "put", &err);
+	for (proxies = 0; proxies < 2; proxies++) {
+		for (i = 0; i < MEMBERS; i += BATCH) {
+			for (k = 0; k < BATCH; k++) {
+				struct bk_node *n = &nodes[k];
+
+				memset(n, 0, sizeof(*n));
+				snprintf(text[k][0], 64, "%s-%zx", proxies ? "proxy" : "object",
+					 (i + k) * 2654435761u % 4294967296u);
+				snprintf(text[k][1], 64, "/%s/%zu", proxies ? "c/members" : "o",
+					 i + k);
+				snprintf(text[k][2], 64, "object-%zx",
+					 (i + k) * 2654435761u % 4294967296u);
+				snprintf(text[k][3], 64, "a title of number %zu, in some words",
+					 i + k);
+				n->id = bk_slice_str(text[k][0]);
+				n->path = bk_slice_str(text[k][1]);
+				n->doc = bk_slice_str(text[k][3]);
+				n->parent = bk_slice_str(proxies ? "container" : "");
+				links[k].rel = bk_slice_str("proxyFor");
+				links[k].target = bk_slice_str(text[k][2]);
+				n->links = proxies ? &links[k] : NULL;
+				n->link_count = (size_t)proxies;
+			}
+			bench_check(
+				b->io->tables.node.put_many(s, nodes, BATCH, BK_PUT_CREATE, &err),
+				"put_many", &err);
+		}
+	}
+	free(nodes);
+	free(text);
+	free(links);
+}
+
+static size_t walk(struct bench_store *b, struct bk_session *s, const struct bk_step *steps,
+		   size_t n_steps, struct bk_hit *hits, size_t max)
+{
+	const struct bk_node_ops *ops = &b->io->tables.node;
+	struct bk_error err = bk_error_init();
+	struct bk_cursor *c;
+	size_t n, all = 0;
+	bk_status st;
+
+	bench_check(ops->walk_open(&c, s, bk_slice_str("collection"), steps, n_steps, BK_WANT_PATH,
+				   &err),
+		    "walk", &err);
+	while ((st = ops->walk_next(c, hits, max, &n, &err)) == BK_OK)
+		all += n;
+	bench_check(st, "walk", &err);
+	ops->walk_close(c);
+	return all;
+}
+
+static double measure_members(void)
+{
+	struct bk_step steps[3] = {{bk_slice_str("membershipResource"), BK_IN, 0},
+				   {bk_slice_str(""), BK_CHILDREN, 0},
+				   {bk_slice_str("proxyFor"), BK_OUT, 0}};
+	struct bk_hit *hits = calloc(1000, sizeof(*hits));
+	double native[PAIRS], document[PAIRS];
+	struct bk_error err = bk_error_init();
+	struct bench_store b;
+	struct bk_session *s;
+	char id[64];
+	size_t i, k;
+	int proxies;
+
+	open_store(&b);
+	s = bench_session(&b, BK_DURABLE_NONE);
+	load_members(&b, s);
+	bench_check(b.io->tables.store.settle(b.io->store, UINT64_C(10000000000), &err), "settle",
+		    &err);
+	if (walk(&b, s, steps, 3, hits, 1000) != MEMBERS)
+		bench_die("the walk does not reach %d members", MEMBERS);
+	for (i = 0; i < PAIRS; i++) {
+		double start = bench_now_ns();
+
+		walk(&b, s, steps, 3, hits, 1000);
+		native[i] = bench_now_ns() - start;
+		start = bench_now_ns();
+		for (k = 0; k < MEMBERS; k++) {
+			for (proxies = 0; proxies < 2; proxies++) {
+				struct bk_node node;
+
+				snprintf(id, sizeof(id), "%s-%zx", proxies ? "proxy" : "object",
+					 k * 2654435761u % 4294967296u);
+				bench_check(b.io->tables.node.get(&node, s, bk_slice_str(id),
+								  BK_WANT_DOC | BK_WANT_PATH, &err),
+					    "get", &err);
+			}
+		}
+		document[i] = bench_now_ns() - start;
+	}
+	b.io->tables.session.close(s);
+	bench_close(&b);
+	free(hits);
+	if (getenv("BENCH_VERBOSE"))
+		fprintf(stderr, "walk %.1f ms, node by node %.0f ms\n",
+			bench_median(native, PAIRS) / 1e6, bench_median(document, PAIRS) / 1e6);
+	return bench_median(document, PAIRS) / bench_median(native, PAIRS);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench list[] = {
+		{"mysql_get_1_ratio", 0.95, true, measure_get_1},
+		{"mysql_get_4_ratio", 0.95, true, measure_get_4},
+		{"mysql_put_many_ratio", 1.0, true, measure_put},
+		{"mysql_members_ratio", 20, true, measure_members},
+	};
+
+	return bench_main(argc, argv, list, sizeof(list) / sizeof(list[0]));
+}
