@@ -42,7 +42,7 @@ static const struct mapping mappings[] = {
 	{1524, BK_AUTH, 0}, /* authentication plugin not loaded */
 	{CR_AUTH_PLUGIN_CANNOT_LOAD, BK_AUTH, 0},
 	{CR_AUTH_PLUGIN_ERR, BK_AUTH, 0},
-	{1049, BK_INVALID, 0},                /* unknown database */
+	{1049, BK_NOT_FOUND, 0},              /* unknown database */
 	{1007, BK_EXISTS, 0},                 /* create: database exists */
 	{1008, BK_NOT_FOUND, 0},              /* drop: no such database */
 	{1146, BK_STATE, 0},                  /* no such table: make() was not called */

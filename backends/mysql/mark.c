@@ -83,20 +83,18 @@ static void read_comment(struct my_mark *out, const struct bk_store *store, cons
 	snprintf(out->other, sizeof(out->other), "table '%smark' with another mark", store->prefix);
 }
 
-bk_status my_mark_read(struct my_mark *out, struct bk_store *store, struct bk_error *err)
+bk_status my_mark_read(struct my_mark *out, const struct bk_store *store, MYSQL *conn,
+		       struct bk_error *err)
 {
 	struct my_text t = {.failed = false};
 	const char *const *name;
 	bool marked = false;
 	MYSQL_RES *rows;
 	MYSQL_ROW row;
-	MYSQL *conn;
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));
 	st = my_need_database(store, err);
-	if (!st)
-		st = my_control(&conn, store, err);
 	if (st)
 		return st;
 	my_text_add(&t, store, conn,

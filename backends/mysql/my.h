@@ -100,7 +100,7 @@ struct bk_store {
 	struct my_server server; /* as read at open */
 	char *mark;
 	char prefix[32]; /* "main_"; before every table's name */
-	uint32_t durability, layout;
+	uint32_t layout;
 	uint64_t chunk; /* bytes of a binary in one row */
 	const struct my_node_table *nodes;
 	MYSQL *conn;           /* the control thread's */
@@ -130,7 +130,8 @@ struct my_mark {
 	char other[128]; /* STRANGE: what is in the way */
 	uint32_t layout; /* OURS */
 };
-bk_status my_mark_read(struct my_mark *out, struct bk_store *store, struct bk_error *err);
+bk_status my_mark_read(struct my_mark *out, const struct bk_store *store, MYSQL *conn,
+		       struct bk_error *err);
 bk_status my_mark_write(struct bk_store *store, MYSQL *conn, struct bk_error *err);
 /* Any bytes as printable ASCII, and back (in place). */
 void my_encode(char *out, size_t cap, struct bk_slice from);

@@ -137,6 +137,18 @@ static bk_status clone_tables(struct clone *c, struct bk_error *err)
 	return st;
 }
 
+/* SETVAL takes a number as it stands, not a quoted one. */
+static bk_status set_sequence(struct clone *c, const char *name, const char *digits,
+			      struct bk_error *err)
+{
+	struct my_text t = {.failed = false};
+
+	my_text_add(&t, c->admin, c->conn, "SELECT SETVAL(%n.%n,", c->to, bk_slice_str(name));
+	my_text_add(&t, c->admin, c->conn, digits);
+	my_text_add(&t, c->admin, c->conn, ",0)");
+	return my_text_send(NULL, &t, c->admin, c->conn, "cloning", err);
+}
+
 /* MariaDB: a sequence begins anew; then it is set to where the old one stands. */
 static bk_status clone_sequences(struct clone *c, struct bk_error *err)
 {
@@ -155,9 +167,8 @@ static bk_status clone_sequences(struct clone *c, struct bk_error *err)
 		if (st)
 			break;
 		value = mysql_fetch_row(at);
-		if (value && value[0])
-			st = my_run(c->admin, c->conn, "cloning", err, "SELECT SETVAL(%n.%n,%s,0)",
-				    c->to, bk_slice_str(row[0]), value[0]);
+		if (value && value[0] && strspn(value[0], "-0123456789") == strlen(value[0]))
+			st = set_sequence(c, row[0], value[0], err);
 		mysql_free_result(at);
 	}
 	mysql_free_result(rows);

@@ -32,8 +32,18 @@ static bk_status put_row(struct bk_session *s, const struct bk_node *node, uint6
 	return st;
 }
 
-static bk_status no_parent(struct bk_error *err)
+/* The parent does not exist; but a taken id or path comes first. */
+static bk_status no_parent(struct bk_session *s, const struct bk_node *node, struct bk_error *err)
 {
+	struct my_item item = {.node = node};
+	struct my_batch b = {.s = s, .nodes = node, .items = &item, .count = 1};
+	size_t taken = 1;
+	bk_status st = my_batch_taken(&taken, &b, err);
+
+	if (st)
+		return st;
+	if (taken == 0)
+		return bk_fail(err, BK_EXISTS, 0, "mysql: put: the id or the path is taken");
 	return bk_fail(err, BK_NOT_FOUND, 0, "mysql: put: the parent does not exist");
 }
 
@@ -51,7 +61,7 @@ static bk_status put_simple(struct bk_session *s, const struct bk_node *node, st
 		if (st)
 			return st;
 		if (!parent)
-			return no_parent(err);
+			return no_parent(s, node, err);
 	}
 	st = put_row(s, node, parent, &stale);
 	if (st && (st != BK_NOT_FOUND || !remembered))
@@ -63,7 +73,7 @@ static bk_status put_simple(struct bk_session *s, const struct bk_node *node, st
 	st = my_parent_find(&parent, s, node->parent, err);
 	if (st)
 		return st;
-	return parent ? put_row(s, node, parent, err) : no_parent(err);
+	return parent ? put_row(s, node, parent, err) : no_parent(s, node, err);
 }
 
 /* ---- Batches -------------------------------------------------------------------- */
@@ -109,6 +119,8 @@ static bk_status put_batch(struct bk_session *s, const struct bk_node *nodes, si
 		*item = taken < b.count ? taken : 0;
 	if (st)
 		return st;
+	if (planned == BK_NOT_FOUND && mode != BK_PUT_REPLACE)
+		return no_parent(s, &nodes[b.count], err);
 	if (planned)
 		*err = first;
 	return planned;

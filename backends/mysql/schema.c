@@ -84,18 +84,20 @@ static bk_status create(struct bk_store *store, MYSQL *conn, const char *const *
 }
 
 /* Ours, of this layout, or nothing yet. */
-static bk_status check(struct my_mark *m, struct bk_store *store, bool any_layout,
+static bk_status check(struct my_mark *m, MYSQL **conn, struct bk_store *store, bool any_layout,
 		       struct bk_error *err)
 {
 	static const char *const names[] = {"relational", "document"};
-	bk_status st = my_mark_read(m, store, err);
+	bk_status st = my_control(conn, store, err);
 
+	if (!st)
+		st = my_mark_read(m, store, *conn, err);
 	if (st)
 		return st;
 	if (m->found == MY_STRANGE)
 		return my_mark_foreign(store, m, err);
 	if (m->found == MY_OURS && m->layout != store->layout && !any_layout)
-		return bk_fail(err, BK_INVALID, 0,
+		return bk_fail(err, BK_STATE, 0,
 			       "mysql: the store in database '%s' was made with layout=%s; use "
 			       "that, or remove it first",
 			       store->target.database, names[m->layout]);
@@ -106,10 +108,8 @@ static bk_status make(struct bk_store *store, struct bk_error *err)
 {
 	struct my_mark m;
 	MYSQL *conn;
-	bk_status st = check(&m, store, false, err);
+	bk_status st = check(&m, &conn, store, false, err);
 
-	if (!st)
-		st = my_control(&conn, store, err);
 	if (!st && m.found == MY_NOTHING)
 		st = my_mark_write(store, conn, err);
 	if (!st)
@@ -126,10 +126,8 @@ static bk_status clear(struct bk_store *store, struct bk_error *err)
 	const char *const *name;
 	struct my_mark m;
 	MYSQL *conn;
-	bk_status st = check(&m, store, false, err);
+	bk_status st = check(&m, &conn, store, false, err);
 
-	if (!st)
-		st = my_control(&conn, store, err);
 	if (!st)
 		st = make(store, err); /* what is missing, so that all can be emptied */
 	if (!st)
@@ -155,11 +153,10 @@ static bk_status unmake(struct bk_store *store, struct bk_error *err)
 	size_t i = sizeof(my_table_names) / sizeof(*my_table_names) - 1;
 	struct my_mark m;
 	MYSQL *conn;
-	bk_status st = check(&m, store, true, err);
+	bk_status st = check(&m, &conn, store, true, err);
 
 	if (st || m.found == MY_NOTHING)
 		return st;
-	st = my_control(&conn, store, err);
 	while (i-- > 0 && !st)
 		st = my_run(store, conn, "removing the store's tables", err,
 			    "DROP TABLE IF EXISTS %t", my_table_names[i]);

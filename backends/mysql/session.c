@@ -16,6 +16,7 @@ static bk_status open_now(struct bk_session **out, struct bk_store *store,
 			  const struct bk_session_config *config, struct bk_error *err)
 {
 	struct bk_session *s = calloc(1, sizeof(*s));
+	struct my_mark mark;
 	bk_status st;
 
 	if (!s)
@@ -31,6 +32,10 @@ static bk_status open_now(struct bk_session **out, struct bk_store *store,
 		st = my_server_read(&s->server, store, s->conn, err);
 	if (!st)
 		st = my_server_check(&s->server, config->durability, err);
+	if (!st)
+		st = my_mark_read(&mark, store, s->conn, err);
+	if (!st && mark.found == MY_STRANGE)
+		st = my_mark_foreign(store, &mark, err);
 	if (st) {
 		my_session_ops.close(s);
 		return st;

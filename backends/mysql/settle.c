@@ -104,14 +104,15 @@ bk_status my_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk
 	uint64_t deadline_ns = now(store) + timeout_ns;
 	struct my_mark m;
 	MYSQL *conn;
-	bk_status st = my_mark_read(&m, store, err);
+	bk_status st = my_control(&conn, store, err);
+
+	if (!st)
+		st = my_mark_read(&m, store, conn, err);
 
 	if (!st && m.found == MY_NOTHING)
 		return BK_OK;
 	if (!st && m.found == MY_STRANGE)
 		return my_mark_foreign(store, &m, err);
-	if (!st)
-		st = my_control(&conn, store, err);
 	if (!st)
 		st = purge(store, conn, deadline_ns, err);
 	if (!st)

@@ -68,7 +68,6 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 		return my_nomem(err);
 	store->host = host;
 	store->opts = opts;
-	store->durability = config->durability;
 	store->layout = store->opts->layout;
 	store->nodes = store->layout == MY_DOCUMENT ? &my_document : &my_relational;
 	snprintf(store->prefix, sizeof(store->prefix), "%s_", config->space);
@@ -80,8 +79,6 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 	if (!st)
 		st = my_server_read(&store->server, store, conn, err);
 	my_pipe_release(&pipe);
-	if (!st)
-		st = my_server_check(&store->server, store->durability, err);
 	if (st) {
 		store_close(store);
 		return st;
