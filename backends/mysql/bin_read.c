@@ -6,7 +6,7 @@
  *
  * The one invariant: r->buf holds the bytes from r->at on, and r->seq is the chunk behind them.
  */
-#include "my.h"
+#include "session.h"
 
 #include <stdlib.h>
 

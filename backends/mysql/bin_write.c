@@ -10,7 +10,7 @@
  * The one invariant: other calls of the session may come between any two calls here, so that no
  * transaction of ours is open when one of these functions returns.
  */
-#include "my.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * The one invariant: values are borrowed until the rows that hold them have been sent, which
  * my_bulk_next() does by itself when a batch is full, and the caller at the end.
  */
-#include "my.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * The one invariant: what waits is sent before anything else of the session reaches the server,
  * in the order of the calls; a failure ends the transaction.
  */
-#include "my.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #ifndef BK_MYSQL_DOC_H
 #define BK_MYSQL_DOC_H
 
-#include "my.h"
+#include "session.h"
 
 /* Entries one after the other, each a length and bytes (children), or two of them (pairs). */
 struct my_entries {
@@ -67,6 +67,11 @@ bk_status my_unit_want(struct my_loaded **out, struct my_doc_unit *u, char kind,
 bk_status my_unit_load(struct my_doc_unit *u, size_t from, struct bk_error *err);
 /* Writes what is dirty.  EXISTS: somebody else has put a row where there was none. */
 bk_status my_unit_write(struct my_doc_unit *u, struct bk_error *err);
+
+/* doc_put.c */
+bk_status my_doc_put(struct bk_session *s, const struct bk_node *nodes, size_t n, bool more,
+		     uint32_t mode, size_t *item, struct bk_error *err);
+bk_status my_doc_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err);
 
 /* doc_walk.c */
 bk_status my_doc_walk_open(struct bk_cursor *c, struct bk_slice start, const struct bk_step *steps,

@@ -160,3 +160,8 @@ bk_status my_fail_conn(struct bk_error *err, const struct bk_store *store, MYSQL
 	return my_fail(err, store, mysql_errno(conn), mysql_sqlstate(conn), mysql_error(conn),
 		       what);
 }
+
+bk_status my_nomem(struct bk_error *err)
+{
+	return bk_fail(err, BK_NOMEM, 0, "mysql: out of memory");
+}

@@ -5,7 +5,7 @@
  * session prepares few statements; the last key stands in the places left over, which changes
  * nothing in what IN answers.
  */
-#include "my.h"
+#include "session.h"
 
 static size_t round_up(size_t n)
 {

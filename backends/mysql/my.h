@@ -163,6 +163,9 @@ void my_pipe_release(struct my_pipe *p);
 
 /* ---- Text statements (sql_text.c) ----------------------------------------------- */
 
+/* "@node" becomes `main_node`, with NUL at the end. */
+bool my_expand(struct my_buf *out, const char *prefix, const char *text);
+
 struct my_text {
 	struct my_buf buf;
 	bool failed; /* out of memory */
@@ -191,293 +194,22 @@ bk_status my_fail(struct bk_error *err, const struct bk_store *store, unsigned c
 		  const char *sqlstate, const char *message, const char *what);
 bk_status my_fail_conn(struct bk_error *err, const struct bk_store *store, MYSQL *conn,
 		       const char *what);
+bk_status my_nomem(struct bk_error *err);
 bool my_lost(unsigned code);                      /* the connection is gone */
 void my_mask(char *text, struct bk_slice secret); /* blots out every occurrence */
 
-/* ---- Session (session.c, txn.c) ------------------------------------------------- */
-
-enum my_txn_state {
-	MY_TXN_NONE,
-	MY_TXN_OPEN,
-	MY_TXN_ENDED, /* by a failure; commit and rollback are still to come */
-};
-
-struct my_column { /* of the current row */
-	uint64_t num;
-	char *buf;
-	size_t cap;
-	unsigned long len;
-	my_bool null, cut;
-};
-
-struct my_dynamic { /* a statement whose text is made at run time */
-	char *text;
-	MYSQL_STMT *stmt;
-	uint64_t used;
-};
-#define MY_DYNAMIC 64u
-
-struct my_parent { /* a node's number by its id: numbers are never used twice, so that a stale
-		    * entry is caught by the foreign key */
-	char *id;
-	size_t len, cap;
-	uint64_t hash, n;
-};
-#define MY_PARENTS 1024u
-
-#define MY_SQL_LIST(X) /* name, text: @x is the table x of the store */                            \
-	X(NUMBER, "INSERT INTO @seq VALUES (NULL)")                                                \
-	X(ID_LOCK, "SELECT n FROM @node WHERE id=? LOCK IN SHARE MODE")                            \
-	X(FIND, "SELECT id FROM @node WHERE path=?")                                               \
-	X(INSERT_NODE,                                                                             \
-	  "INSERT INTO @node (n,parent,version,segs,id,path,doc) VALUES (?,?,1,?,?,?,?)")          \
-	X(INSERT_SEG, "INSERT INTO @segment (n,seq,data) VALUES (?,?,?)")                          \
-	X(INSERT_LINK, "INSERT INTO @link (src,rel,target) VALUES (?,?,?)")                        \
-	X(ADD_LINK,                                                                                \
-	  "INSERT INTO @link (src,rel,target) VALUES (?,?,?) ON DUPLICATE KEY UPDATE src=src")     \
-	X(DELETE_LINK, "DELETE FROM @link WHERE src=? AND rel=? AND target=?")                     \
-	X(UPDATE_NODE, "UPDATE @node SET doc=?,segs=?,version=version+1 WHERE n=?")                \
-	X(DELETE_SEGS, "DELETE FROM @segment WHERE n=?")                                           \
-	X(APPEND_SHORT, "UPDATE @node SET doc=CONCAT(doc,?),version=version+1 "                    \
-			"WHERE id=? AND segs=0 AND LENGTH(doc)<?")                                 \
-	X(APPEND_LOCK, "SELECT n,segs FROM @node WHERE id=? FOR UPDATE")                           \
-	X(APPENDED, "UPDATE @node SET segs=?,version=version+1 WHERE n=?")                         \
-	X(SEGS_FROM, "SELECT data FROM @segment WHERE n=? AND seq>=? ORDER BY seq FOR UPDATE")     \
-	X(SEGS_DELETE_FROM, "DELETE FROM @segment WHERE n=? AND seq>=?")                           \
-	X(REMOVE, "DELETE FROM @node WHERE id=?")                                                  \
-	X(BIN_LOCK, "SELECT n FROM @binary WHERE bkey=? FOR UPDATE")                               \
-	X(BIN_STAT, "SELECT size FROM @binary WHERE bkey=?")                                       \
-	X(BIN_INSERT, "INSERT INTO @binary (bkey,n,size,chunk) VALUES (?,?,?,?)")                  \
-	X(BIN_REPLACE,                                                                             \
-	  "INSERT INTO @binary (bkey,n,size,chunk) VALUES (?,?,?,?) ON DUPLICATE KEY UPDATE "      \
-	  "n=VALUES(n),size=VALUES(size),chunk=VALUES(chunk)")                                     \
-	X(BIN_DELETE, "DELETE b,c FROM @binary b LEFT JOIN @chunk c ON c.n=b.n WHERE b.bkey=?")    \
-	X(BIN_LIST, "SELECT bkey,size FROM @binary WHERE bkey>? ORDER BY bkey LIMIT 512")          \
-	X(BIN_FIRST, "SELECT b.n,b.size,b.chunk,c.data FROM @binary b LEFT JOIN @chunk c "         \
-		     "ON c.n=b.n AND c.seq=? DIV b.chunk WHERE b.bkey=?")                          \
-	X(CHUNKS_READ, "SELECT data FROM @chunk WHERE n=? AND seq>=? AND seq<? ORDER BY seq")      \
-	X(CHUNK_1, "INSERT INTO @chunk (n,seq,data) VALUES (?,?,?)")                               \
-	X(CHUNK_4, "INSERT INTO @chunk (n,seq,data) VALUES (?,?,?),(?,?,?),(?,?,?),(?,?,?)")       \
-	X(CHUNKS_DELETE, "DELETE FROM @chunk WHERE n=?")                                           \
-	X(UPLOAD_INSERT, "INSERT INTO @upload (n) VALUES (?)")                                     \
-	X(UPLOAD_DELETE, "DELETE FROM @upload WHERE n=?")                                          \
-	X(DOC_GET, "SELECT document FROM @document WHERE id=?")                                    \
-	X(DOC_UPDATE, "UPDATE @document SET document=? WHERE id=?")                                \
-	X(DOC_INSERT, "INSERT INTO @document (id,document) VALUES (?,?)")                          \
-	X(DOC_DELETE, "DELETE FROM @document WHERE id=?")
-
-enum my_sql {
-#define X(name, text) MY_SQL_##name,
-	MY_SQL_LIST(X)
-#undef X
-		MY_SQL_COUNT
-};
-
-struct my_deferred; /* deferred.c */
-
-/* A position: one of the pointers is set, by whoever opened it. */
-struct bk_cursor {
-	struct bk_session *s;
-	bool open;
-	struct my_walk *walk;         /* rel_walk.c */
-	struct my_doc_walk *doc_walk; /* doc_walk.c */
-	struct my_list *list;         /* bin_list.c */
-};
-
-struct bk_session {
-	struct bk_store *store;
-	MYSQL *conn;
-	unsigned long thread_id;
-	struct my_server server;
-	uint64_t timeout_ns, deadline_ns;
-	size_t piece;  /* bytes of a document in one row */
-	bool bulk;     /* array binding is to be had */
-	bool dead;     /* the connection was lost */
-	bool writing;  /* the operation at hand may change something */
-	bool dirty;    /* ... and has */
-	bool deciding; /* a commit is on its way */
-
-	enum my_txn_state txn;
-	bool defer, read_only, snapshot_on;
-	bool undone;          /* MY_TXN_ENDED: rolled back on the server */
-	bool unit, savepoint; /* see my_unit_begin() */
-	bool sending_deferred;
-	bk_status ended; /* why: MY_TXN_ENDED */
-	uint64_t writes; /* calls that wrote in this transaction, for err->item */
-	struct my_deferred *deferred;
-
-	MYSQL_STMT *stmt[MY_SQL_COUNT], *get_flat[4], *get_union[8];
-	struct my_dynamic dynamic[MY_DYNAMIC];
-	uint64_t clock;
-	struct my_column *col; /* of the call at hand: one of the two below */
-	struct my_column cols[MY_COLUMNS], handle_cols[MY_COLUMNS];
-
-	uint64_t number_next, number_end; /* reserved node and binary numbers */
-	struct my_parent *parents;        /* MY_PARENTS of them, direct-mapped */
-	uint64_t long_doc;                /* hash of the id last seen too long to grow in its row */
-
-	struct my_arena views;        /* borrowed views of the last call */
-	struct my_arena cursor_views; /* borrowed views of the cursor */
-	struct my_arena work;         /* scratch of the call at hand */
-	struct my_buf doc;            /* a document put together from segments */
-	struct my_buf text;           /* of a statement */
-	uint64_t view_avg;            /* bytes of views an id took in get_many, running */
-
-	struct bk_cursor cursor;
-	struct bk_writer *writer;
-	struct bk_reader *reader;
-
-	pthread_mutex_t cancel_lock;
-	atomic_int state; /* session.c */
-	struct my_pipe pipe;
-	uint64_t requests, retries;
-};
+/* ---- The tables of the backend, and what their files share ---------------------- */
 
 extern const struct bk_session_ops my_session_ops;
 extern const struct bk_txn_ops my_txn_ops;
-
-/* Brackets of every operation: refuses a dead session or an ended transaction, sets the deadline,
- * sends what was deferred.  Not OK: nothing to leave. */
-#define MY_READS  (1u << 0)
-#define MY_WRITES (1u << 1)
-#define MY_PUTS   (1u << 2) /* a write that may be deferred: what waits is left waiting */
-#define MY_HANDLE (1u << 3) /* on a cursor, reader or writer: the session's views stay */
-bk_status my_enter(struct bk_session *s, uint32_t how, struct bk_error *err);
-void my_leave(struct bk_session *s);
-bool my_cancelled(struct bk_session *s);
-
-/* A transaction around an operation of several statements: the caller's if one is open, and then
- * `savepoint` says whether this operation can fail half done. */
-bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *err);
-/* Commits when st is OK, else undoes.  Returns the outcome. */
-bk_status my_unit_end(struct bk_session *s, bk_status st, struct bk_error *err);
-void my_txn_ended(struct bk_session *s, bk_status why);
-void my_txn_end(struct bk_session *s);
-void my_rollback(struct bk_session *s);
-
-bk_status my_deferred_put(struct bk_session *s, const struct bk_node *nodes, size_t n,
-			  uint32_t mode, struct bk_error *err);
-bk_status my_deferred_send(struct bk_session *s, struct bk_error *err);
-void my_deferred_drop(struct bk_session *s);
-void my_deferred_free(struct bk_session *s);
-
-/* Numbers for nodes and binaries (rel_parent.c). */
-bk_status my_number(uint64_t *out, struct bk_session *s, struct bk_error *err);
-void my_parents_forget(struct bk_session *s);
-
-/* ---- Statements (stmt.c) -------------------------------------------------------- */
-
-bk_status my_query(struct bk_session *s, const char *text, const char *what, struct bk_error *err);
-bk_status my_fail_stmt(struct bk_session *s, MYSQL_STMT *stmt, const char *what,
-		       struct bk_error *err);
-bk_status my_nomem(struct bk_error *err);
-bool my_expand(struct my_buf *out, const char *prefix, const char *text);
-const char *my_sql_text(enum my_sql which);
-bk_status my_prepare(MYSQL_STMT **out, struct bk_session *s, const char *text,
-		     struct bk_error *err);
-bk_status my_stmt(MYSQL_STMT **out, struct bk_session *s, enum my_sql which, struct bk_error *err);
-bk_status my_stmt_text(MYSQL_STMT **out, struct bk_session *s, const char *text,
-		       struct bk_error *err);
-void my_stmts_close(struct bk_session *s);
-
-void my_bind_num(MYSQL_BIND *b, uint64_t *v);
-void my_bind_null(MYSQL_BIND *b);
-void my_bind_bytes(MYSQL_BIND *b, struct bk_slice v);
-
-/* Runs it; params may be NULL when there are none. */
-bk_status my_exec(struct bk_session *s, MYSQL_STMT *stmt, MYSQL_BIND *params, const char *what,
-		  struct bk_error *err);
-/* Columns of the result into s->col: 'n' number, 'b' bytes, one letter each. */
-bk_status my_rows(struct bk_session *s, MYSQL_STMT *stmt, const char *columns, const char *what,
-		  struct bk_error *err);
-/* OK with a row in s->col, or BK_END. */
-bk_status my_row(struct bk_session *s, MYSQL_STMT *stmt, const char *columns, const char *what,
-		 struct bk_error *err);
-void my_rows_end(MYSQL_STMT *stmt);
-static inline struct bk_slice my_bytes(const struct bk_session *s, unsigned i)
-{
-	return bk_slice_of(s->col[i].buf, s->col[i].null ? 0 : s->col[i].len);
-}
-/* exec + rows + first row */
-bk_status my_one(struct bk_session *s, enum my_sql which, MYSQL_BIND *params, const char *columns,
-		 const char *what, struct bk_error *err);
-bk_status my_do(struct bk_session *s, enum my_sql which, MYSQL_BIND *params, uint64_t *affected,
-		const char *what, struct bk_error *err);
-
-/* A statement with lists: each "(*)" of `text` becomes a list of placeholders for the keys; sizes
- * are rounded up so that few statements are prepared, the last key fills the rest. */
-bk_status my_exec_in(MYSQL_STMT **out, struct bk_session *s, const char *text,
-		     const struct bk_slice *keys, uint64_t *numbers, size_t n, const char *what,
-		     struct bk_error *err);
-
-/* ---- Many rows (bulk.c) --------------------------------------------------------- */
-
-/* One statement for many rows of parameters: array binding where server and library have it,
- * VALUES lists for inserts elsewhere, one by one for the rest. */
-struct my_bulk {
-	struct bk_session *s;
-	const char *columns; /* 'n' number, 'o' number where 0 is NULL, 'b' bytes */
-	const char *what;
-	enum my_sql which;
-	unsigned width;
-	size_t max, rows, bytes_max, bytes;
-	uint64_t *num; /* cells by column: column * max + row */
-	const void **data;
-	unsigned long *len;
-	char *null;
-};
-bk_status my_bulk_init(struct my_bulk *b, struct bk_session *s, enum my_sql which,
-		       const char *columns, size_t rows_max, const char *what,
-		       struct bk_error *err);
-/* Values are borrowed until the bulk has been sent. */
-void my_bulk_num(struct my_bulk *b, unsigned column, uint64_t v);
-void my_bulk_bytes(struct my_bulk *b, unsigned column, struct bk_slice v);
-/* Before a row that may be large: sends those before it if they would not fit together. */
-bk_status my_bulk_room(struct my_bulk *b, size_t bytes, struct bk_error *err);
-bk_status my_bulk_next(struct my_bulk *b, struct bk_error *err); /* the row is complete */
-bk_status my_bulk_send(struct my_bulk *b, struct bk_error *err);
-
-/* ---- Nodes ---------------------------------------------------------------------- */
-
-struct my_node_table {
-	bk_status (*get)(struct bk_node *, struct bk_session *, struct bk_slice, uint32_t,
-			 struct bk_error *);
-	bk_status (*get_many)(struct bk_node *, size_t *, struct bk_session *,
-			      const struct bk_slice *, size_t, uint32_t, struct bk_error *);
-	bk_status (*find)(struct bk_slice *, struct bk_session *, struct bk_slice,
-			  struct bk_error *);
-	/* All or none; *item: the first that could not be.  `more`: the one after these breaks a
-	 * limit, so that they are tried and undone. */
-	bk_status (*put)(struct bk_session *, const struct bk_node *, size_t n, bool more,
-			 uint32_t mode, size_t *item, struct bk_error *);
-	bk_status (*remove)(struct bk_session *, struct bk_slice, struct bk_error *);
-	bk_status (*walk_open)(struct bk_cursor *, struct bk_slice start, const struct bk_step *,
-			       size_t, uint32_t want, struct bk_error *);
-	bk_status (*walk_next)(struct bk_cursor *, struct bk_hit *, size_t, size_t *,
-			       struct bk_error *);
-	void (*walk_close)(struct bk_cursor *);
-};
-extern const struct my_node_table my_relational, my_document;
-bk_status my_put_now(struct bk_session *s, const struct bk_node *nodes, size_t n, uint32_t mode,
-		     size_t *item, struct bk_error *err);
-bk_status my_check_id(struct bk_slice id, struct bk_error *err);
-bk_status my_check_text(struct bk_slice text, const char *what, uint64_t max, struct bk_error *err);
 extern const struct bk_node_ops my_node_ops;
 extern const struct bk_binary_ops my_binary_ops;
-bk_status my_bin_read_open(struct bk_reader **out, struct bk_session *s, struct bk_slice key,
-			   uint64_t offset, uint64_t len, struct bk_binary_info *info,
-			   struct bk_error *err);
-bk_status my_bin_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct bk_error *err);
-void my_bin_read_close(struct bk_reader *r);
-bk_status my_bin_stat(struct bk_session *s, struct bk_slice key, struct bk_binary_info *info,
-		      struct bk_error *err);
-bk_status my_bin_list_open(struct bk_cursor **out, struct bk_session *s, struct bk_error *err);
-bk_status my_bin_list_next(struct bk_cursor *c, struct bk_slice *keys, uint64_t *sizes_bytes,
-			   size_t cap, size_t *n, struct bk_error *err);
-void my_bin_list_close(struct bk_cursor *c);
 extern const struct bk_place_ops my_place_ops;
+extern const struct bk_service my_service;
+extern const struct my_node_table my_relational, my_document;
 bk_status my_place_clone(struct bk_store *admin, struct bk_slice to, struct bk_slice from,
 			 struct bk_error *err);
-extern const struct bk_service my_service;
+/* UTF-8 without NUL, 1 to `max` bytes. */
+bk_status my_check_text(struct bk_slice text, const char *what, uint64_t max, struct bk_error *err);
 
 #endif

@@ -125,10 +125,11 @@ static bk_status node_put_many(struct bk_session *s, const struct bk_node *nodes
 static bk_status node_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
 			  struct bk_error *err)
 {
+	bool deferred = s->txn == MY_TXN_OPEN && s->defer;
 	bk_status st = node_put_many(s, node, 1, mode, err);
 
 	/* Deferred writes that were sent on the way name theirs; a single put has none. */
-	if (st && !s->defer)
+	if (st && !deferred)
 		err->item = UINT64_MAX;
 	return st;
 }

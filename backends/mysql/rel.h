@@ -7,7 +7,7 @@
 #ifndef BK_MYSQL_REL_H
 #define BK_MYSQL_REL_H
 
-#include "my.h"
+#include "session.h"
 
 bk_status my_rel_get(struct bk_node *out, struct bk_session *s, struct bk_slice id, uint32_t want,
 		     struct bk_error *err);

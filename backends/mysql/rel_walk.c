@@ -11,207 +11,14 @@
  * order of the indexes in nested loops, which STRAIGHT_JOIN and FORCE INDEX ask for; every page
  * is checked for it.
  */
-#include "rel.h"
+#include "rel_walk.h"
 
 #include <stdlib.h>
 
 #define PAGE_FIRST 128u
 #define PAGE_LAST  4096u
 
-/* Where one step stands: its row's place in the index, and the node that it reached. */
-struct place {
-	struct my_buf rel, target; /* OUT: (rel, target); IN: (rel, n) */
-	uint64_t n;                /* the node reached; CHILDREN, IN: part of the order too */
-};
-
-struct my_hit {
-	struct bk_slice id, path, rel;
-};
-
-struct my_walk {
-	struct bk_session *s;
-	struct bk_step *steps; /* owned, with their relations */
-	char *start;
-	size_t start_len, n_steps;
-	uint32_t want;
-	struct place *at; /* of the last hit, one a step */
-	char **texts;     /* [level]: continues below; [n_steps]: the first page */
-	size_t level;     /* steps [0, level) are fixed; n_steps: not begun */
-	bool begun, ended;
-	size_t page; /* rows to ask for */
-	struct my_hit *hits;
-	size_t hit_count, hit_next;
-};
-
-static bool any(const struct bk_step *step)
-{
-	return step->dir != BK_CHILDREN && step->rel.len == 0;
-}
-
-/* ---- The text ------------------------------------------------------------------------------
- *
- * x is the node that the walk goes on from; step k joins l<k> (links) and t<k> (the node reached).
- * Columns, a step at a time: CHILDREN and IN: n; OUT: target, n; before them rel where any.
- * At the end id and, if wanted, path of the last node.
- */
-
-struct text {
-	struct my_buf buf;
-	char *columns; /* kinds, for my_rows() */
-	bool failed;
-};
-
-static void add(struct text *t, const char *fmt, ...) BK_PRINTF(2, 3);
-static void add(struct text *t, const char *fmt, ...)
-{
-	char part[256];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(part, sizeof(part), fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(part) || !my_buf_add(&t->buf, part, (size_t)n))
-		t->failed = true;
-}
-
-/* How a node is called before step k, and where its number and its id are. */
-static void from_n(char *out, size_t cap, const struct my_walk *c, size_t k, size_t first)
-{
-	if (k == first)
-		snprintf(out, cap, "x.n");
-	else if (c->steps[k - 1].dir == BK_IN)
-		snprintf(out, cap, "l%zu.src", k - 1);
-	else
-		snprintf(out, cap, "t%zu.n", k - 1);
-}
-
-/* The last node's row is always joined; the others only where the next step needs their id, or to
- * leave out those that do not exist. */
-static bool needs_node(const struct my_walk *c, size_t k)
-{
-	if (k + 1 == c->n_steps || c->steps[k].dir != BK_IN)
-		return true;
-	return c->steps[k + 1].dir == BK_IN;
-}
-
-static void add_columns(struct text *t, const struct my_walk *c, size_t first)
-{
-	size_t k;
-
-	for (k = first; k < c->n_steps; k++) {
-		if (any(&c->steps[k]))
-			add(t, "l%zu.rel,", k);
-		if (c->steps[k].dir == BK_OUT)
-			add(t, "l%zu.target,t%zu.n,", k, k);
-		else if (c->steps[k].dir == BK_IN)
-			add(t, "l%zu.src,", k);
-		else
-			add(t, "t%zu.n,", k);
-	}
-	add(t, "t%zu.id", c->n_steps - 1);
-	if (c->want & BK_WANT_PATH)
-		add(t, ",t%zu.path", c->n_steps - 1);
-}
-
-static void add_joins(struct text *t, const struct my_walk *c, size_t first)
-{
-	char from[32], id[32];
-	size_t k;
-
-	for (k = first; k < c->n_steps; k++) {
-		const struct bk_step *step = &c->steps[k];
-
-		from_n(from, sizeof(from), c, k, first);
-		if (k == first)
-			snprintf(id, sizeof(id), "x.id");
-		else
-			snprintf(id, sizeof(id), "t%zu.id", k - 1);
-		if (step->dir == BK_CHILDREN) {
-			add(t, " JOIN @node t%zu FORCE INDEX (parent) ON t%zu.parent=%s", k, k,
-			    from);
-			continue;
-		}
-		if (step->dir == BK_OUT)
-			add(t, " JOIN @link l%zu FORCE INDEX (PRIMARY) ON l%zu.src=%s", k, k, from);
-		else
-			add(t, " JOIN @link l%zu FORCE INDEX (inbound) ON l%zu.target=%s", k, k,
-			    id);
-		if (!any(step))
-			add(t, " AND l%zu.rel=?", k);
-		if (step->dir == BK_OUT)
-			add(t, " JOIN @node t%zu FORCE INDEX (id) ON t%zu.id=l%zu.target", k, k, k);
-		else if (needs_node(c, k))
-			add(t, " JOIN @node t%zu FORCE INDEX (PRIMARY) ON t%zu.n=l%zu.src", k, k,
-			    k);
-	}
-}
-
-/* Behind the last hit's row of step k. */
-static void add_bound(struct text *t, const struct my_walk *c, size_t k)
-{
-	const struct bk_step *step = &c->steps[k];
-	const char *column = step->dir == BK_OUT ? "target" : "src";
-
-	if (step->dir == BK_CHILDREN)
-		add(t, " AND t%zu.n>?", k);
-	else if (any(step))
-		add(t, " AND (l%zu.rel>? OR (l%zu.rel=? AND l%zu.%s>?))", k, k, k, column);
-	else
-		add(t, " AND l%zu.%s>?", k, column);
-}
-
-static void add_order(struct text *t, const struct my_walk *c, size_t k)
-{
-	const struct bk_step *step = &c->steps[k];
-
-	if (step->dir == BK_CHILDREN)
-		add(t, " ORDER BY t%zu.n", k);
-	else if (any(step))
-		add(t, " ORDER BY l%zu.rel,l%zu.%s", k, k, step->dir == BK_OUT ? "target" : "src");
-	else
-		add(t, " ORDER BY l%zu.%s", k, step->dir == BK_OUT ? "target" : "src");
-	add(t, " LIMIT ?");
-}
-
-/* The statement that goes on from step `first`; begins it when `bound` is false. */
-static char *make_text(const struct my_walk *c, size_t first, bool bound)
-{
-	struct text t = {.failed = false};
-
-	add(&t, "SELECT STRAIGHT_JOIN ");
-	add_columns(&t, c, first);
-	add(&t, " FROM @node x");
-	add_joins(&t, c, first);
-	add(&t, first == 0 ? " WHERE x.id=?" : " WHERE x.n=?");
-	if (bound)
-		add_bound(&t, c, first);
-	add_order(&t, c, first);
-	if (t.failed || !my_buf_add(&t.buf, "", 1)) {
-		my_buf_free(&t.buf);
-		return NULL;
-	}
-	return t.buf.data;
-}
-
-static void make_columns(char *out, const struct my_walk *c, size_t first)
-{
-	size_t k;
-
-	for (k = first; k < c->n_steps; k++) {
-		if (any(&c->steps[k]))
-			*out++ = 'b';
-		if (c->steps[k].dir == BK_OUT)
-			*out++ = 'b';
-		*out++ = 'n';
-	}
-	*out++ = 'b';
-	if (c->want & BK_WANT_PATH)
-		*out++ = 'b';
-	*out = '\0';
-}
-
-/* ---- A page -------------------------------------------------------------------------------- */
+/* ---- A page --------------------------------------------------------------------- */
 
 static unsigned bind_page(MYSQL_BIND *b, struct my_walk *c, size_t first, bool bound,
 			  uint64_t *limit)
@@ -220,7 +27,7 @@ static unsigned bind_page(MYSQL_BIND *b, struct my_walk *c, size_t first, bool b
 	size_t k;
 
 	for (k = first; k < c->n_steps; k++) {
-		if (c->steps[k].dir != BK_CHILDREN && !any(&c->steps[k]))
+		if (c->steps[k].dir != BK_CHILDREN && !my_step_any(&c->steps[k]))
 			my_bind_bytes(&b[n++], c->steps[k].rel);
 	}
 	if (first == 0)
@@ -231,7 +38,7 @@ static unsigned bind_page(MYSQL_BIND *b, struct my_walk *c, size_t first, bool b
 		struct place *at = &c->at[first];
 		struct bk_slice rel = bk_slice_of(at->rel.data, at->rel.len);
 
-		if (any(&c->steps[first])) {
+		if (my_step_any(&c->steps[first])) {
 			my_bind_bytes(&b[n++], rel);
 			my_bind_bytes(&b[n++], rel);
 		}
@@ -263,7 +70,7 @@ static bk_status advance(struct my_walk *c, size_t first, bool *rises, struct bk
 		struct place *at = &c->at[k];
 		int d = 0;
 
-		if (any(step)) {
+		if (my_step_any(step)) {
 			struct bk_slice rel = my_bytes(s, col++);
 
 			d = bk_slice_cmp(rel, bk_slice_of(at->rel.data, at->rel.len));
@@ -301,7 +108,7 @@ static bk_status keep_hit(struct my_walk *c, const char *columns, struct bk_erro
 		return my_nomem(err);
 	if ((c->want & BK_WANT_PATH) && !my_copy(&s->cursor_views, &hit->path, my_bytes(s, id + 1)))
 		return my_nomem(err);
-	if (any(last)) {
+	if (my_step_any(last)) {
 		struct place *at = &c->at[c->n_steps - 1];
 
 		if (!my_copy(&s->cursor_views, &hit->rel, bk_slice_of(at->rel.data, at->rel.len)))
@@ -320,7 +127,7 @@ static bk_status read_page(struct my_walk *c, size_t first, bool bound, MYSQL_ST
 	bool rises = false, fresh = !bound;
 	bk_status st;
 
-	make_columns(columns, c, first);
+	my_walk_columns(columns, c, first);
 	st = my_rows(c->s, stmt, columns, "walk", err);
 	while (!st && !(st = my_row(c->s, stmt, columns, "walk", err))) {
 		st = advance(c, first, &rises, err);
@@ -349,7 +156,7 @@ static bk_status next_page(struct my_walk *c, struct bk_error *err)
 	bk_status st;
 
 	if (!c->texts[slot])
-		c->texts[slot] = make_text(c, first, c->begun);
+		c->texts[slot] = my_walk_text(c, first, c->begun);
 	if (!c->texts[slot])
 		return my_nomem(err);
 	my_arena_reset(&s->cursor_views);
@@ -404,7 +211,7 @@ bk_status my_rel_walk_next(struct bk_cursor *cursor, struct bk_hit *out, size_t 
 	return BK_OK;
 }
 
-/* ---- Open and close -------------------------------------------------------------------------- */
+/* ---- Open and close ------------------------------------------------------------- */
 
 static bool copy_bytes(char **out, struct bk_slice v)
 {

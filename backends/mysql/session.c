@@ -4,7 +4,7 @@
  * The one invariant: between my_leave() and the next my_enter() no KILL is on its way to this
  * connection, so that a cancelled operation never takes the next one with it.
  */
-#include "my.h"
+#include "session.h"
 
 #include <errmsg.h>
 #include <pthread.h>
@@ -87,9 +87,6 @@ static void session_close(struct bk_session *s)
 	my_buf_free(&s->doc);
 	my_buf_free(&s->text);
 	pthread_mutex_destroy(&s->cancel_lock);
-#ifndef LIBMARIADB
-	mysql_thread_end();
-#endif
 	free(s);
 }
 

@@ -6,6 +6,27 @@
  */
 #include "my.h"
 
+/* "@node" becomes `main_node`. */
+bool my_expand(struct my_buf *out, const char *prefix, const char *text)
+{
+	out->len = 0;
+	while (*text) {
+		size_t plain = strcspn(text, "@"), name;
+
+		if (!my_buf_add(out, text, plain))
+			return false;
+		text += plain;
+		if (!*text)
+			break;
+		name = strspn(++text, "abcdefghijklmnopqrstuvwxyz");
+		if (!my_buf_add(out, "`", 1) || !my_buf_add(out, prefix, strlen(prefix)) ||
+		    !my_buf_add(out, text, name) || !my_buf_add(out, "`", 1))
+			return false;
+		text += name;
+	}
+	return my_buf_add(out, "", 1);
+}
+
 static void raw(struct my_text *t, const char *s, size_t len)
 {
 	if (!t->failed && !my_buf_add(&t->buf, s, len))

@@ -4,7 +4,7 @@
  * The one invariant: when a function of this file returns, no unread result hangs on the
  * connection, but between my_rows() and the my_row() that answers END (or my_rows_end()).
  */
-#include "my.h"
+#include "session.h"
 
 #include <errmsg.h>
 #include <stdlib.h>
@@ -14,27 +14,6 @@ static const char *const texts[MY_SQL_COUNT] = {
 	MY_SQL_LIST(X)
 #undef X
 };
-
-/* "@node" becomes `main_node`. */
-bool my_expand(struct my_buf *out, const char *prefix, const char *text)
-{
-	out->len = 0;
-	while (*text) {
-		size_t plain = strcspn(text, "@"), name;
-
-		if (!my_buf_add(out, text, plain))
-			return false;
-		text += plain;
-		if (!*text)
-			break;
-		name = strspn(++text, "abcdefghijklmnopqrstuvwxyz");
-		if (!my_buf_add(out, "`", 1) || !my_buf_add(out, prefix, strlen(prefix)) ||
-		    !my_buf_add(out, text, name) || !my_buf_add(out, "`", 1))
-			return false;
-		text += name;
-	}
-	return my_buf_add(out, "", 1);
-}
 
 /* Every failure of a statement goes through here: what it means for the session. */
 static bk_status failed(struct bk_session *s, unsigned code, const char *sqlstate,
@@ -69,11 +48,6 @@ bk_status my_fail_stmt(struct bk_session *s, MYSQL_STMT *stmt, const char *what,
 			      mysql_error(s->conn), what, err);
 	return failed(s, mysql_stmt_errno(stmt), mysql_stmt_sqlstate(stmt), mysql_stmt_error(stmt),
 		      what, err);
-}
-
-bk_status my_nomem(struct bk_error *err)
-{
-	return bk_fail(err, BK_NOMEM, 0, "mysql: out of memory");
 }
 
 /* Between statements: has somebody called cancel(), is the time up? */

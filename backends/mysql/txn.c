@@ -5,7 +5,7 @@
  * The one invariant: once the server has undone a transaction, nothing more runs on the session
  * until the caller has said commit or rollback; it would run, and stay, on its own.
  */
-#include "my.h"
+#include "session.h"
 
 static const char *level_name(uint32_t isolation)
 {
