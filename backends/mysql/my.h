@@ -105,10 +105,13 @@ struct bk_store {
 	const struct my_node_table *nodes;
 	MYSQL *conn;           /* the control thread's */
 	struct my_arena views; /* borrowed views of place.list() */
+	pthread_mutex_t kill_lock;
+	MYSQL *killer; /* for cancel(), under kill_lock; made when first needed */
 };
 
 bk_status my_control(MYSQL **out, struct bk_store *store, struct bk_error *err); /* reconnects */
 bk_status my_need_database(const struct bk_store *store, struct bk_error *err);
+void my_kill_query(struct bk_store *store, unsigned long thread_id);
 extern const struct bk_store_ops my_store_ops;
 
 #define MY_NATIVE                                                                                  \

@@ -160,24 +160,16 @@ bool my_cancelled(struct bk_session *s)
 	return atomic_load(&s->state) == CANCELLING;
 }
 
-/* [any] KILL QUERY goes over a connection of its own. */
+/* [any] KILL QUERY goes over a connection that all sessions of the store share for this. */
 static void session_cancel(struct bk_session *s)
 {
-	struct bk_error err = bk_error_init();
 	struct my_pipe pipe;
-	MYSQL *conn;
-	char text[64];
 	int busy = BUSY;
 
 	my_pipe_hold(&pipe, s->store);
 	pthread_mutex_lock(&s->cancel_lock);
-	if (atomic_compare_exchange_strong(&s->state, &busy, CANCELLING)) {
-		snprintf(text, sizeof(text), "KILL QUERY %lu", s->thread_id);
-		if (!my_connect(&conn, s->store, 0, &err)) {
-			(void)mysql_query(conn, text);
-			mysql_close(conn);
-		}
-	}
+	if (atomic_compare_exchange_strong(&s->state, &busy, CANCELLING))
+		my_kill_query(s->store, s->thread_id);
 	pthread_mutex_unlock(&s->cancel_lock);
 	my_pipe_release(&pipe);
 }

@@ -36,6 +36,26 @@ bk_status my_control(MYSQL **out, struct bk_store *store, struct bk_error *err)
 	return st;
 }
 
+/* [any] What does not get through is no error: the call that was to be cut short ends by itself. */
+void my_kill_query(struct bk_store *store, unsigned long thread_id)
+{
+	struct bk_error ignored = bk_error_init();
+	char text[64];
+	int tries;
+
+	snprintf(text, sizeof(text), "KILL QUERY %lu", thread_id);
+	pthread_mutex_lock(&store->kill_lock);
+	for (tries = 0; tries < 2; tries++) {
+		if (!store->killer && my_connect(&store->killer, store, 0, &ignored))
+			break;
+		if (!mysql_query(store->killer, text) || !my_lost(mysql_errno(store->killer)))
+			break;
+		mysql_close(store->killer); /* idle for too long */
+		store->killer = NULL;
+	}
+	pthread_mutex_unlock(&store->kill_lock);
+}
+
 static void store_close(struct bk_store *store)
 {
 	struct my_pipe pipe;
@@ -45,7 +65,10 @@ static void store_close(struct bk_store *store)
 	my_pipe_hold(&pipe, store);
 	if (store->conn)
 		mysql_close(store->conn);
+	if (store->killer)
+		mysql_close(store->killer);
 	my_pipe_release(&pipe);
+	pthread_mutex_destroy(&store->kill_lock);
 	my_target_free(&store->target);
 	my_arena_free(&store->views);
 	free(store->mark);
@@ -66,6 +89,7 @@ static bk_status store_open(struct bk_store **out, const struct bk_host *host,
 	store = calloc(1, sizeof(*store));
 	if (!store)
 		return my_nomem(err);
+	pthread_mutex_init(&store->kill_lock, NULL);
 	store->host = host;
 	store->opts = opts;
 	store->layout = store->opts->layout;
