@@ -14,16 +14,17 @@ static void on_signal(int number)
 	static const char text[] =
 		"\nbakeoff: ending after the operation under way; once more ends now\n";
 
-	if (interrupted)
+	/* atomic: other threads look at it while this one is interrupted */
+	if (__atomic_load_n(&interrupted, __ATOMIC_RELAXED))
 		_exit(128 + number);
-	interrupted = number;
+	__atomic_store_n(&interrupted, number, __ATOMIC_RELAXED);
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		return;
 }
 
 static void on_signal_quietly(int number)
 {
-	interrupted = number;
+	__atomic_store_n(&interrupted, number, __ATOMIC_RELAXED);
 }
 
 const int *bk_interrupt_watch_quietly(void)
