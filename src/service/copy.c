@@ -1,8 +1,12 @@
 /*
- * copy.c - copying a template's folder: one pass, by descriptors, with the kernel doing the bytes.
+ * copy.c - copying a template's folder by descriptors, with the kernel doing the bytes.
  *
- * Most of the files of a database's empty folder are small; what counts is the number of calls
- * a file.  Between two file systems copy_file_range() may not work, then a buffer does.
+ * Most of the files of a database's empty folder are small; what counts is the work a file and a
+ * page, and that several workers share it: each goes through all folders, in the same order, and
+ * copies the files of every n-th.  Between two file systems copy_file_range() may not work, then a
+ * buffer does.
+ *
+ * The one invariant: threads end before bk_copy_tree() returns; callers fork.
  */
 #include "service/copy.h"
 
@@ -14,18 +18,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CP_BUFFER ((size_t)256 << 10)
-#define CP_BLOCK  ((size_t)4096)
+#define CP_BUFFER      ((size_t)256 << 10)
+#define CP_WORKERS_MAX 8
+#define CP_BLOCK       ((size_t)4096)
 
-struct cp_state {
-	struct bk_copy *copy;
+struct cp_shared {
+	const char *from, *to;
+	unsigned workers;
+	atomic_bool failed; /* somebody did: the others need not go on */
+};
+
+struct cp_state { /* one worker's */
+	struct cp_shared *shared;
+	const struct bk_copy *copy;
+	uint64_t files, bytes;
 	char *buffer;
 	bool no_range; /* copy_file_range() does not work here */
-	struct bk_error *err;
+	unsigned me, folders;
+	bk_status status;
+	struct bk_error error, *err;
 };
 
 static bk_status cp_fail(struct cp_state *s, const char *what, const char *name)
@@ -173,8 +191,8 @@ static bk_status cp_file(struct cp_state *s, int from, int to, const char *name)
 	close(in);
 	if (close(out) != 0 && st == BK_OK)
 		st = cp_fail(s, "write", name);
-	s->copy->files++;
-	s->copy->bytes += (uint64_t)sb.st_size;
+	s->files++;
+	s->bytes += (uint64_t)sb.st_size;
 	return st;
 }
 
@@ -194,18 +212,23 @@ static bk_status cp_link(struct cp_state *s, int from, int to, const char *name)
 static bk_status cp_folder(struct cp_state *s, int from_at, const char *from, int to_at,
 			   const char *to);
 
-static bk_status cp_entry(struct cp_state *s, DIR *dir, const struct dirent *entry, int to)
+/* `mine`: the files of this folder are this worker's. */
+static bk_status cp_entry(struct cp_state *s, DIR *dir, const struct dirent *entry, int to,
+			  bool mine)
 {
 	int from = dirfd(dir);
 	unsigned char type = entry->d_type;
 	struct stat sb;
 
-	if (s->copy->stop && s->copy->files % 32 == 0 && s->copy->stop(s->copy->stop_ctx))
+	if (atomic_load_explicit(&s->shared->failed, memory_order_relaxed) ||
+	    (s->me == 0 && s->copy->stop && s->files % 32 == 0 && s->copy->stop(s->copy->stop_ctx)))
 		return bk_fail(s->err, BK_CANCELLED, 0, "the copy was called off");
 	if (type == DT_UNKNOWN && fstatat(from, entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0)
 		type = IFTODT(sb.st_mode);
 	if (type == DT_DIR)
 		return cp_folder(s, from, entry->d_name, to, entry->d_name);
+	if (!mine)
+		return BK_OK;
 	if (type == DT_LNK)
 		return cp_link(s, from, to, entry->d_name);
 	if (type == DT_SOCK || type == DT_FIFO)
@@ -217,6 +240,7 @@ static bk_status cp_folder(struct cp_state *s, int from_at, const char *from, in
 			   const char *to)
 {
 	int in = openat(from_at, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), out = -1;
+	bool mine = s->folders++ % s->shared->workers == s->me;
 	struct dirent *entry;
 	struct stat sb;
 	bk_status st = BK_OK;
@@ -228,19 +252,20 @@ static bk_status cp_folder(struct cp_state *s, int from_at, const char *from, in
 			close(in);
 		return st;
 	}
-	if (mkdirat(to_at, to, 0700) != 0)
+	/* Another worker may have been here; the tree's own folder is made before all of them. */
+	if (mkdirat(to_at, to, 0700) != 0 && errno != EEXIST)
 		st = cp_fail(s, "make folder", to);
 	else if ((out = openat(to_at, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
 		st = cp_fail(s, "open folder", to);
 	while (st == BK_OK && (errno = 0, entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			st = cp_entry(s, dir, entry, out);
+			st = cp_entry(s, dir, entry, out, mine);
 	}
 	if (st == BK_OK && errno != 0)
 		st = cp_fail(s, "read folder", from);
-	if (st == BK_OK)
+	if (st == BK_OK && mine)
 		st = cp_own(s, out, to);
-	if (st == BK_OK && fchmod(out, sb.st_mode & 07777) != 0)
+	if (st == BK_OK && mine && fchmod(out, sb.st_mode & 07777) != 0)
 		st = cp_fail(s, "set the mode of", to);
 	closedir(dir);
 	if (out >= 0)
@@ -248,16 +273,57 @@ static bk_status cp_folder(struct cp_state *s, int from_at, const char *from, in
 	return st;
 }
 
+static void *cp_work(void *ctx)
+{
+	struct cp_state *s = ctx;
+
+	s->err = &s->error;
+	s->buffer = malloc(CP_BUFFER);
+	if (s->buffer)
+		s->status = cp_folder(s, AT_FDCWD, s->shared->from, AT_FDCWD, s->shared->to);
+	else
+		s->status = bk_fail(s->err, BK_NOMEM, 0, "out of memory");
+	if (s->status != BK_OK)
+		atomic_store(&s->shared->failed, true);
+	free(s->buffer);
+	return NULL;
+}
+
 bk_status bk_copy_tree(struct bk_copy *copy, const char *from, const char *to, struct bk_error *err)
 {
-	struct cp_state s = {copy, malloc(CP_BUFFER), false, err};
-	bk_status st;
+	unsigned n = copy->workers > 1 ? copy->workers : 1, i;
+	struct cp_shared shared = {.from = from, .to = to, .workers = n};
+	struct cp_state states[CP_WORKERS_MAX];
+	pthread_t threads[CP_WORKERS_MAX];
+	bool begun[CP_WORKERS_MAX];
+	bk_status st = BK_OK;
 
+	n = shared.workers = n < CP_WORKERS_MAX ? n : CP_WORKERS_MAX;
 	copy->files = copy->bytes = 0;
-	if (!s.buffer)
-		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	st = cp_folder(&s, AT_FDCWD, from, AT_FDCWD, to);
-	free(s.buffer);
+	if (mkdir(to, 0700) != 0)
+		return bk_fail(err, bk_fs_status(errno), errno, "cannot make folder %s: %s", to,
+			       strerror(errno));
+	for (i = 0; i < n; i++)
+		states[i] = (struct cp_state){
+			.shared = &shared, .copy = copy, .me = i, .error = bk_error_init()};
+	for (i = 1; i < n; i++)
+		begun[i] = pthread_create(&threads[i], NULL, cp_work, &states[i]) == 0;
+	cp_work(&states[0]);
+	for (i = 1; i < n; i++) {
+		if (begun[i])
+			pthread_join(threads[i], NULL);
+		else
+			cp_work(&states[i]); /* its share is done here */
+	}
+	for (i = 0; i < n; i++) {
+		copy->files += states[i].files;
+		copy->bytes += states[i].bytes;
+		/* the first real one; the others were called off because of it */
+		if (states[i].status != BK_OK && (st == BK_OK || st == BK_CANCELLED)) {
+			st = states[i].status;
+			*err = states[i].error;
+		}
+	}
 	return st;
 }
 
@@ -292,4 +358,11 @@ uint64_t bk_copy_tree_bytes(const char *path)
 
 	cp_add_blocks(AT_FDCWD, path, &bytes);
 	return bytes;
+}
+
+unsigned bk_copy_workers(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1 ? 2 : 1;
 }

@@ -17,6 +17,7 @@ struct bk_copy {
 	uid_t uid; /* the owner of the copy; (uid_t)-1: whoever copies */
 	gid_t gid;
 	uint32_t flags;          /* BK_COPY_* */
+	unsigned workers;        /* at once; 0: one */
 	bool (*stop)(void *ctx); /* asked now and then; true: give up (CANCELLED); or NULL */
 	void *stop_ctx;
 	uint64_t files, bytes; /* copied: out */
@@ -25,6 +26,9 @@ struct bk_copy {
 /* `to` must not exist; its parent must. */
 bk_status bk_copy_tree(struct bk_copy *copy, const char *from, const char *to,
 		       struct bk_error *err);
+
+/* As many as there are processors for it, two at most: more only get in each other's way. */
+unsigned bk_copy_workers(void);
 
 /* What a folder's files occupy on disk. */
 uint64_t bk_copy_tree_bytes(const char *path);

@@ -114,6 +114,7 @@ static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 	const struct bk_service_run *run = k->run;
 	struct bk_copy copy = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
 			       .gid = run->identity.gid,
+			       .workers = bk_copy_workers(),
 			       .stop = bk_keeper_stopped,
 			       .stop_ctx = k};
 	struct bk_error cause = bk_error_init();

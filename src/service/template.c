@@ -356,6 +356,7 @@ void bk_template_make_spare(const struct bk_service_run *run, bool (*stop)(void 
 	struct bk_error ignored = bk_error_init();
 	struct bk_copy copy = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
 			       .gid = run->identity.gid,
+			       .workers = bk_copy_workers(),
 			       .stop = stop,
 			       .stop_ctx = ctx};
 	char *half = tpl_spare_path(run, "/half");

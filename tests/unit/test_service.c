@@ -160,7 +160,7 @@ static void put_file(const char *name, off_t size, const char *data, off_t at)
 
 static void copies(void **state)
 {
-	static const uint32_t flags[] = {0, BK_COPY_HOLES};
+	static const uint32_t flags[] = {0, BK_COPY_HOLES, 0, BK_COPY_HOLES};
 	struct bk_error err = bk_error_init();
 	char from[96], to[96], a[4096], b[4096];
 	struct stat sb;
@@ -181,8 +181,9 @@ static void copies(void **state)
 	assert_int_equal(pwrite(fd, "x", 1, 700000), 1);
 	close(fd);
 	snprintf(from, sizeof(from), "%s/from", folder);
-	for (i = 0; i < 2; i++) {
-		struct bk_copy copy = {.uid = (uid_t)-1, .flags = flags[i]};
+	for (i = 0; i < 4; i++) {
+		struct bk_copy copy = {
+			.uid = (uid_t)-1, .flags = flags[i], .workers = i < 2 ? 0 : 3};
 		FILE *f;
 
 		snprintf(to, sizeof(to), "%s/to%zu", folder, i);
@@ -208,6 +209,31 @@ static void copies(void **state)
 		n = readlink(b, a, sizeof(a));
 		assert_int_equal(n, 8);
 	}
+}
+
+static void copy_of_many(void **state)
+{
+	struct bk_copy copy = {.uid = (uid_t)-1, .workers = 2};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], name[64];
+	int i, k;
+
+	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
+	for (i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "from/%d", i);
+		assert_int_equal(mkdir(in_folder(name), 0700), 0);
+		for (k = 0; k < 50; k++) {
+			snprintf(name, sizeof(name), "from/%d/%d", i, k);
+			put_file(name, 10000, "x", 5000);
+		}
+	}
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_OK);
+	assert_int_equal(copy.files, 400);
+	snprintf(to, sizeof(to), "%s/nowhere/to", folder);
+	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_NOT_FOUND);
+	assert_non_null(strstr(err.message, "nowhere/to"));
 }
 
 static bool at_once(void *ctx)
@@ -398,6 +424,7 @@ int main(void)
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(urls),
 		cmocka_unit_test_setup_teardown(copies, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(copy_of_many, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(copy_called_off, make_folder, remove_folder),
 		cmocka_unit_test(passwords),
 		cmocka_unit_test(ports),
