@@ -327,37 +327,74 @@ bk_status bk_copy_tree(struct bk_copy *copy, const char *from, const char *to, s
 	return st;
 }
 
-static bool cp_add_blocks(int at, const char *name, uint64_t *bytes)
-{
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct dirent *entry;
-	struct stat sb;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+/* ---- Removing ---------------------------------------------------------------------------------
+ */
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (fstatat(fd, entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
-			continue;
-		*bytes += (uint64_t)sb.st_blocks * 512;
-		if (S_ISDIR(sb.st_mode))
-			cp_add_blocks(fd, entry->d_name, bytes);
-	}
-	closedir(dir);
-	return true;
+struct cp_removal {
+	char **folders; /* shared among the workers */
+	size_t count;
+	atomic_size_t next;
+};
+
+static void *cp_remove_some(void *ctx)
+{
+	struct bk_error ignored = bk_error_init(); /* what is left is seen to at the end */
+	struct cp_removal *r = ctx;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&r->next, 1)) < r->count)
+		bk_fs_remove_tree(r->folders[i], &ignored);
+	return NULL;
 }
 
-uint64_t bk_copy_tree_bytes(const char *path)
+/* The folders `depth` levels down. */
+static void cp_list_folders(struct cp_removal *r, const char *path, int depth)
 {
-	uint64_t bytes = 0;
+	struct dirent *entry;
+	DIR *dir = opendir(path);
 
-	cp_add_blocks(AT_FDCWD, path, &bytes);
-	return bytes;
+	while (dir && (entry = readdir(dir))) {
+		char **more, *child;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		child = bk_fs_join(path, entry->d_name);
+		if (child && depth > 1) {
+			cp_list_folders(r, child, depth - 1);
+			free(child);
+			continue;
+		}
+		more = child ? realloc(r->folders, (r->count + 1) * sizeof(*more)) : NULL;
+		if (!more) {
+			free(child);
+			break;
+		}
+		r->folders = more;
+		more[r->count++] = child;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+bk_status bk_copy_remove(const char *path, struct bk_error *err)
+{
+	struct cp_removal r = {NULL, 0, 0};
+	pthread_t helper;
+	bool begun = false;
+	size_t i;
+
+	if (bk_copy_workers() > 1)
+		cp_list_folders(&r, path, 3); /* FOLDER/data/base/1: where most of the files are */
+	if (r.count > 1)
+		begun = pthread_create(&helper, NULL, cp_remove_some, &r) == 0;
+	if (begun) {
+		cp_remove_some(&r);
+		pthread_join(helper, NULL);
+	}
+	for (i = 0; i < r.count; i++)
+		free(r.folders[i]);
+	free(r.folders);
+	return bk_fs_remove_tree(path, err);
 }
 
 unsigned bk_copy_workers(void)

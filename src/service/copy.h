@@ -30,7 +30,7 @@ bk_status bk_copy_tree(struct bk_copy *copy, const char *from, const char *to,
 /* As many as there are processors for it, two at most: more only get in each other's way. */
 unsigned bk_copy_workers(void);
 
-/* What a folder's files occupy on disk. */
-uint64_t bk_copy_tree_bytes(const char *path);
+/* bk_fs_remove_tree() by two workers.  Nobody else may be at work in it. */
+bk_status bk_copy_remove(const char *path, struct bk_error *err);
 
 #endif

@@ -126,7 +126,7 @@ static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 	if (st == BK_OK)
 		return BK_OK;
 	return bk_fail(err, st, cause.vendor_code, "copying the template %s (%llu MiB) to %s: %s",
-		       run->template, (unsigned long long)(bk_copy_tree_bytes(run->template) >> 20),
+		       run->template, (unsigned long long)(bk_template_bytes(run->key) >> 20),
 		       k->data, cause.message);
 }
 
@@ -284,6 +284,6 @@ void bk_keeper_remove_folder(struct bk_keeper *k)
 
 	if (k->run_folder && strncmp(k->run_folder, k->run->folder, strlen(k->run->folder)) != 0)
 		bk_fs_remove_tree(k->run_folder, &ignored);
-	bk_fs_remove_tree(k->run->folder, &ignored);
+	bk_copy_remove(k->run->folder, &ignored);
 	bk_state_unregister(k->run->id);
 }

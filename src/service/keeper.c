@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 #define KPR_CONTROL  3
-#define KPR_GRACE_MS 1000 /* for the command of a bakeoff that was killed */
+#define KPR_GRACE_MS 1000                /* for the command of a bakeoff that was killed */
+#define KPR_IDLE_NS  UINT64_C(100000000) /* up for so long: time to copy ahead */
 
 uint64_t bk_service_now_ns(void)
 {
@@ -305,25 +306,38 @@ static void kpr_notice_deaths(struct bk_keeper *k)
 	}
 }
 
+/* What the clock says is due; how long until the next thing is, -1: nothing is. */
+static int kpr_due(struct bk_keeper *k)
+{
+	uint64_t now = bk_service_now_ns(), next = UINT64_MAX;
+
+	if (k->spare_ns && now >= k->spare_ns) {
+		k->spare_ns = 0;
+		bk_template_make_spare(k->run, bk_keeper_stopped, k);
+		now = bk_service_now_ns();
+	}
+	if (k->expires_ns && now >= k->expires_ns)
+		k->quit = true;
+	if (k->spare_ns)
+		next = k->spare_ns - now;
+	if (k->expires_ns && k->expires_ns - now < next)
+		next = k->expires_ns - now;
+	if (next == UINT64_MAX)
+		return -1;
+	return next < UINT64_C(3600000000000) ? (int)(next / 1000000) + 1 : 3600000;
+}
+
 static void kpr_loop(struct bk_keeper *k)
 {
 	struct pollfd p[3];
 	json_t *message;
-	uint64_t now;
 	int timeout_ms;
 
 	while (!k->quit) {
 		kpr_notice_deaths(k);
-		now = bk_service_now_ns();
-		if (k->expires_ns && now >= k->expires_ns)
-			k->quit = true;
+		timeout_ms = kpr_due(k);
 		if (k->quit)
 			break;
-		timeout_ms = -1;
-		if (k->expires_ns && k->expires_ns - now < UINT64_C(3600000000000))
-			timeout_ms = (int)((k->expires_ns - now) / 1000000) + 1;
-		else if (k->expires_ns)
-			timeout_ms = 3600000;
 		p[0] = (struct pollfd){.fd = k->signals, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = k->control, .events = POLLIN};
 		p[2] = (struct pollfd){.fd = k->listener, .events = POLLIN};
@@ -459,7 +473,7 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 	if (kpr_bring_up(k, &err) == BK_OK) {
 		bk_wire_send(k->control, kpr_up_message(k));
 		if (run->config.spare && run->template && run->key)
-			bk_template_make_spare(run, bk_keeper_stopped, k);
+			k->spare_ns = bk_service_now_ns() + KPR_IDLE_NS;
 		kpr_loop(k);
 	} else {
 		bk_wire_send(k->control, kpr_failed_message(k, &err));

@@ -35,6 +35,7 @@ struct bk_keeper {
 	bool up;
 	uint64_t deadline_ns; /* of the start at hand */
 	uint64_t expires_ns;  /* monotonic; 0: never */
+	uint64_t spare_ns;    /* when to make a spare copy; 0: not any more */
 	time_t created, expires;
 	struct bk_server *servers;
 	size_t server_count;

@@ -3,12 +3,12 @@
  */
 #include "service/run.h"
 
-#include "service/copy.h"
 #include "service/keeper.h"
 #include "service/net.h"
 #include "service/proc.h"
 #include "service/root.h"
 #include "service/state.h"
+#include "service/template.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -227,7 +227,7 @@ bk_status bk_run_new(struct bk_service_run **out, const struct bk_plugin *plugin
 
 static bk_status run_choose_folder(struct bk_service_run *run, struct bk_error *err)
 {
-	uint64_t need = run->template ? bk_copy_tree_bytes(run->template) : UINT64_C(64) << 20;
+	uint64_t need = run->template ? bk_template_bytes(run->key) : UINT64_C(64) << 20;
 	struct bk_buf name = BK_BUF_INIT;
 	bk_status st;
 

@@ -195,6 +195,17 @@ char *bk_template_find(const struct bk_service_run *run, const char *key)
 	return data;
 }
 
+uint64_t bk_template_bytes(const char *key)
+{
+	char *file = tpl_path(key, "/" TPL_FILE);
+	json_t *about = file ? json_load_file(file, 0, NULL) : NULL;
+	uint64_t bytes = bk_state_u64(about, "bytes");
+
+	json_decref(about);
+	free(file);
+	return bytes;
+}
+
 bk_status bk_template_lock(int *out, const struct bk_service_run *run, const char *key,
 			   struct bk_error *err)
 {

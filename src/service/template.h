@@ -20,6 +20,9 @@ bk_status bk_template_key(char out[BK_TEMPLATE_KEY_MAX], const struct bk_service
  * built; a server's pid file in it) and should be built again. */
 char *bk_template_find(const struct bk_service_run *run, const char *key);
 
+/* What a template's files hold, by its description; 0: not known. */
+uint64_t bk_template_bytes(const char *key);
+
 /* The key's lock, to build it; waits for another builder. */
 bk_status bk_template_lock(int *out, const struct bk_service_run *run, const char *key,
 			   struct bk_error *err);
