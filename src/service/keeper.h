@@ -55,8 +55,17 @@ void bk_keeper_main(struct bk_service_run *run, int control) __attribute__((nore
 /* Waits for `extra` (may be NULL), a child's end or `timeout_ms` (-1: none).  false: quit. */
 bool bk_keeper_wait(struct bk_keeper *k, struct pollfd *extra, int timeout_ms);
 bool bk_keeper_stopped(void *k); /* for bk_copy: a look without waiting */
+void bk_keeper_read_signals(struct bk_keeper *k);
+void bk_keeper_lose_control(struct bk_keeper *k); /* the starter hung up */
 /* CANCELLED when the keeper is to quit, TIMEOUT past the deadline. */
 bk_status bk_keeper_check(const struct bk_keeper *k, const char *what, struct bk_error *err);
+
+/* ---- obey.c */
+#define BK_KEEPER_IDLE_NS UINT64_C(100000000) /* up for so long: time to copy ahead */
+void bk_keeper_loop(struct bk_keeper *k);     /* until it is to quit */
+void bk_keeper_set_deadline(struct bk_keeper *k);
+json_t *bk_keeper_up(const struct bk_keeper *k); /* the messages */
+json_t *bk_keeper_failed(const struct bk_keeper *k, const struct bk_error *err);
 
 /* ---- folder.c */
 bk_status bk_keeper_make_folder(struct bk_keeper *k, struct bk_error *err);
@@ -78,7 +87,7 @@ bk_status bk_keeper_run(struct bk_keeper *k, int *status, struct bk_buf *text,
 bk_status bk_keeper_environment(char ***out, const struct bk_keeper *k, const char *notify,
 				struct bk_error *err);
 
-/* ---- server.c */
+/* ---- server.c, stop.c */
 #define BK_START_PORTS 1u /* choose where it listens */
 #define BK_START_DATA  2u /* the data is new: commands before and after */
 bk_status bk_keeper_start(struct bk_keeper *k, uint32_t how, struct bk_error *err);
@@ -110,7 +119,8 @@ void bk_keeper_log_all(struct bk_buf *out, const struct bk_keeper *k);
 /* ---- wire.c: one JSON object a message */
 bool bk_wire_send(int fd, json_t *message); /* takes the message over */
 json_t *bk_wire_receive(int fd, int flags); /* NULL: closed, nothing there, or not an object */
-json_t *bk_wire_failure(const struct bk_error *err);
+json_t *bk_wire_failure(const struct bk_error *failure);
+char *bk_wire_clean(char *text); /* what is no UTF-8 becomes '?'; returns it */
 bk_status bk_wire_status(const json_t *message, struct bk_error *err);
 
 #endif

@@ -48,6 +48,7 @@ struct bk_service_run {
 
 uint64_t bk_service_now_ns(void);
 
+/* ---- options.c */
 /* An option's value as text, secrets too; NULL: none.  The caller's to free. */
 char *bk_service_option_text(const struct bk_options *options, const char *name);
 /* The same as a server reads it, bytes as a number; NULL unless somebody set it. */

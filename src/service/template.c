@@ -1,10 +1,9 @@
 /*
- * template.c - keys, the cache's folders, the spare copy.
+ * template.c - the cache's folders: found, locked, published, forgotten.
  */
 #include "service/template.h"
 
 #include "service/copy.h"
-#include "service/root.h"
 #include "service/state.h"
 #include "util/fs.h"
 
@@ -18,134 +17,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-#define TPL_LAYOUT "1" /* of the folders below; raise it when older templates are of no use */
 #define TPL_FILE   "template.json"
 #define TPL_KEEP_S (30 * 86400)
-
-static void tpl_hash(XXH3_state_t *hash, const char *text)
-{
-	XXH3_128bits_update(hash, text ? text : "\1", text ? strlen(text) + 1 : 2);
-}
-
-static void tpl_hash_number(XXH3_state_t *hash, uint64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	tpl_hash(hash, text);
-}
-
-/* The program as it is now: another version has another size or time. */
-static void tpl_hash_program(XXH3_state_t *hash, const char *path)
-{
-	char *real = realpath(path, NULL);
-	struct stat sb;
-
-	tpl_hash(hash, real ? real : path);
-	if (stat(path, &sb) == 0) {
-		tpl_hash_number(hash, (uint64_t)sb.st_size);
-		tpl_hash_number(hash, (uint64_t)sb.st_mtim.tv_sec);
-		tpl_hash_number(hash, (uint64_t)sb.st_mtim.tv_nsec);
-	}
-	free(real);
-}
-
-static void tpl_hash_strings(XXH3_state_t *hash, const char *const *strings)
-{
-	for (; strings && *strings; strings++)
-		tpl_hash(hash, *strings);
-	tpl_hash(hash, NULL);
-}
-
-static void tpl_hash_commands(XXH3_state_t *hash, const struct bk_command *c)
-{
-	for (; c && c->argv; c++) {
-		tpl_hash_strings(hash, c->argv);
-		tpl_hash(hash, c->stdin_text);
-		tpl_hash_number(hash, c->when);
-		tpl_hash_number(hash, c->flags);
-	}
-	tpl_hash(hash, NULL);
-}
-
-static void tpl_hash_settings(XXH3_state_t *hash, const struct bk_setting *s)
-{
-	for (; s && s->key; s++) {
-		tpl_hash(hash, s->key);
-		tpl_hash(hash, s->value);
-		tpl_hash_number(hash, s->when);
-	}
-	tpl_hash(hash, NULL);
-}
-
-static bk_status tpl_hash_file(XXH3_state_t *hash, const char *path, struct bk_error *err)
-{
-	FILE *f = fopen(path, "re");
-	char chunk[65536];
-	size_t n;
-	bool failed;
-
-	if (!f)
-		return bk_fail(err, bk_fs_status(errno), errno,
-			       "cannot read the schema file %s: %s", path, strerror(errno));
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		XXH3_128bits_update(hash, chunk, n);
-	failed = ferror(f);
-	fclose(f);
-	tpl_hash(hash, NULL);
-	return failed ? bk_fail(err, BK_IO, 0, "cannot read the schema file %s", path) : BK_OK;
-}
-
-static bk_status tpl_hash_run(XXH3_state_t *hash, const struct bk_service_run *run,
-			      const char *const *schema, struct bk_error *err)
-{
-	const struct bk_service *service = run->service;
-	const struct bk_process *p;
-	const struct bk_pair *pair;
-	bk_status st = BK_OK;
-	size_t i;
-
-	tpl_hash(hash, TPL_LAYOUT);
-	tpl_hash(hash, run->plugin->desc.version);
-	tpl_hash_program(hash, run->plugin->path);
-	for (i = 0; i < run->programs.count; i++)
-		tpl_hash_program(hash, run->programs.items[i].path);
-	tpl_hash_commands(hash, service->init);
-	tpl_hash_commands(hash, service->after);
-	for (p = service->processes; p && p->name; p++) {
-		tpl_hash_strings(hash, p->argv);
-		tpl_hash_commands(hash, p->before);
-	}
-	tpl_hash_settings(hash, service->settings);
-	tpl_hash_settings(hash, service->files);
-	for (pair = service->process_env; pair && pair->key; pair++) {
-		tpl_hash(hash, pair->key);
-		tpl_hash(hash, pair->value);
-	}
-	for (; st == BK_OK && schema && *schema; schema++)
-		st = tpl_hash_file(hash, *schema, err);
-	return st;
-}
-
-bk_status bk_template_key(char out[BK_TEMPLATE_KEY_MAX], const struct bk_service_run *run,
-			  const char *const *schema, struct bk_error *err)
-{
-	XXH3_state_t *hash = XXH3_createState();
-	XXH128_hash_t h;
-	bk_status st;
-
-	if (!hash)
-		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	XXH3_128bits_reset(hash);
-	st = tpl_hash_run(hash, run, schema, err);
-	h = XXH3_128bits_digest(hash);
-	XXH3_freeState(hash);
-	snprintf(out, BK_TEMPLATE_KEY_MAX, "%.48s-%016llx%016llx", run->plugin->desc.name,
-		 (unsigned long long)h.high64, (unsigned long long)h.low64);
-	return st;
-}
 
 static char *tpl_path(const char *key, const char *tail)
 {
@@ -329,65 +203,4 @@ bk_status bk_template_publish(const struct bk_service_run *run, const char *key,
 	free(file);
 	free(final);
 	return st;
-}
-
-/* ROOT/bakeoff.spare-UID-KEY/data; KEY is of hexadecimal digits at its end, long enough. */
-static char *tpl_spare_path(const struct bk_service_run *run, const char *tail)
-{
-	struct bk_buf path = BK_BUF_INIT;
-	size_t len = strlen(run->key);
-
-	bk_buf_putf(&path, "%s/" BK_ROOT_PREFIX "spare-%u-%s%s", run->root, (unsigned)geteuid(),
-		    run->key + (len > 24 ? len - 24 : 0), tail);
-	return bk_buf_steal(&path);
-}
-
-/* Somebody else can have made a folder of that name in /tmp. */
-static bool tpl_is_ours(const char *path)
-{
-	struct stat sb;
-
-	return path && lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode) && sb.st_uid == geteuid() &&
-	       !(sb.st_mode & 077);
-}
-
-bool bk_template_take_spare(const struct bk_service_run *run, const char *to)
-{
-	char *folder = tpl_spare_path(run, ""), *ready = tpl_spare_path(run, "/data");
-	bool taken = tpl_is_ours(folder) && ready && rename(ready, to) == 0;
-
-	free(folder);
-	free(ready);
-	return taken;
-}
-
-void bk_template_make_spare(const struct bk_service_run *run, bool (*stop)(void *ctx), void *ctx)
-{
-	char *folder = tpl_spare_path(run, ""), *ready = tpl_spare_path(run, "/data");
-	struct bk_error ignored = bk_error_init();
-	struct bk_copy copy = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
-			       .gid = run->identity.gid,
-			       .workers = bk_copy_workers(),
-			       .stop = stop,
-			       .stop_ctx = ctx};
-	char *half = tpl_spare_path(run, "/half");
-	int lock;
-
-	if (!folder || !ready || !half)
-		goto out;
-	if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || !tpl_is_ours(folder))
-		goto out;
-	lock = bk_state_lock(folder);
-	if (lock < 0)
-		goto out; /* another keeper is at it */
-	if (access(ready, F_OK) != 0 && bk_fs_remove_tree(half, &ignored) == BK_OK) {
-		if (bk_copy_tree(&copy, run->template, half, &ignored) != BK_OK ||
-		    rename(half, ready) != 0)
-			bk_fs_remove_tree(half, &ignored);
-	}
-	close(lock);
-out:
-	free(folder);
-	free(ready);
-	free(half);
 }

@@ -46,8 +46,48 @@ json_t *bk_wire_receive(int fd, int flags)
 	return message;
 }
 
-json_t *bk_wire_failure(const struct bk_error *err)
+/* The bytes that continue a letter that begins with `c`; -1: none begins so. */
+static int wire_tail(unsigned char c)
 {
+	if (c < 0x80)
+		return 0;
+	if (c >= 0xc2 && c < 0xe0)
+		return 1;
+	if (c >= 0xe0 && c < 0xf0)
+		return 2;
+	return c >= 0xf0 && c < 0xf5 ? 3 : -1;
+}
+
+char *bk_wire_clean(char *text)
+{
+	unsigned char *p = (unsigned char *)text;
+	json_t *probe;
+	int i, tail;
+
+	for (; *p; p++) {
+		tail = wire_tail(*p);
+		for (i = 1; i <= tail && (p[i] & 0xc0) == 0x80; i++)
+			;
+		if (tail < 0 || i <= tail)
+			*p = '?';
+		else
+			p += tail;
+	}
+	/* What is left is rare (surrogates, forms that are too long): then no letter is trusted. */
+	probe = json_string(text);
+	for (p = (unsigned char *)text; !probe && *p; p++) {
+		if (*p >= 0x80)
+			*p = '?';
+	}
+	json_decref(probe);
+	return text;
+}
+
+json_t *bk_wire_failure(const struct bk_error *failure)
+{
+	struct bk_error copy = *failure, *err = &copy;
+
+	bk_wire_clean(err->message);
 	return json_pack("{s:s, s:i, s:I, s:s}", "event", "failed", "status", (int)err->status,
 			 "vendor", (json_int_t)err->vendor_code, "message", err->message);
 }

@@ -32,6 +32,10 @@ chmod 755 "$scratch"/bin/*
 run exec --set bin-dir="$scratch/bin" rediskv -- true
 wants_status 125
 wants_err 'ended with status 3 before it was ready: .*the last line: no such luck'
+printf '#!/bin/sh\nprintf "\\377\\376 caf\\303\\251 \\303"; exit 4\n' >"$scratch/bin/redis-server"
+run exec --set bin-dir="$scratch/bin" rediskv -- true
+wants_status 125
+wants_err 'ended with status 4 before it was ready: .* café'
 printf '#!/bin/sh\nexec sleep 600\n' >"$scratch/bin/redis-server"
 begun=$SECONDS
 run exec --timeout 1s --set bin-dir="$scratch/bin" rediskv -- true
