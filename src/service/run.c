@@ -40,6 +40,7 @@ static bk_status run_copy_config(struct bk_service_run *run, const struct bk_ser
 	run->config.data = config->data ? strdup(config->data) : NULL;
 	if (!run->config.purpose || (config->data && !run->config.data))
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	bk_wire_clean((char *)run->config.purpose); /* a program's name may be any bytes */
 	return BK_OK;
 }
 
@@ -143,6 +144,14 @@ bk_status bk_run_new(struct bk_service_run **out, const struct bk_plugin *plugin
 	return BK_OK;
 }
 
+static bool run_is_no_utf8(const char *text)
+{
+	json_t *probe = json_string(text);
+
+	json_decref(probe);
+	return probe == NULL;
+}
+
 static bk_status run_choose_folder(struct bk_service_run *run, struct bk_error *err)
 {
 	uint64_t need = run->template ? bk_template_bytes(run->key) : UINT64_C(64) << 20;
@@ -154,6 +163,9 @@ static bk_status run_choose_folder(struct bk_service_run *run, struct bk_error *
 	st = bk_root_choose(&run->root, &run->config, need, err);
 	if (st != BK_OK)
 		return st;
+	if (run_is_no_utf8(run->root)) /* state.json holds it */
+		return bk_fail(err, BK_INVALID, 0,
+			       "the path of the data folder is not UTF-8; name another one");
 	bk_identity_choose(&run->identity, run->service, run->root);
 	if (!run->service) /* a folder for whoever runs bakeoff */
 		run->identity = (struct bk_identity){.uid = geteuid(), .gid = getegid()};
