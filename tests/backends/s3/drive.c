@@ -526,13 +526,14 @@ static void split(struct drive *d, char *line)
 
 int main(int argc, char **argv)
 {
-	struct drive d = {.err = bk_error_init()};
+	static struct drive d; /* static: what it holds at the end is no leak */
 	static char line[8192];
 	bk_status st;
 	int i;
 
 	if (argc < 2)
 		return 2;
+	d.err = bk_error_init();
 	bk_options_read_environment();
 	st = bk_plugin_given(&d.plugin, argv[1], &d.err);
 	if (st == BK_OK)
