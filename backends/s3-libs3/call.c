@@ -91,9 +91,12 @@ bk_status l3_outcome(bool *again, struct l3_call *call, unsigned tried, struct b
 		if (cal_codes[i].hint)
 			snprintf(hint, sizeof(hint), "; %s", cal_codes[i].hint);
 	}
+	/* libs3 dates a request by gmtime(), whose result all threads share: at a full hour it may
+	 * be wrong for once. */
 	*again = tried < o->retries &&
 		 (S3_status_is_retryable(call->status) || cal_is_lost(call->status) ||
-		  call->status == S3StatusErrorSlowDown);
+		  call->status == S3StatusErrorSlowDown ||
+		  call->status == S3StatusErrorRequestTimeTooSkewed);
 	if (tried)
 		snprintf(more, sizeof(more), ", after %u tries more", tried);
 	cal_of_what(what, sizeof(what), call);
