@@ -5,6 +5,7 @@
 
 const char *const s3_durability_names[] = {"none", "process", "machine", NULL};
 static const char *const cfg_addressing[] = {"path", "virtual-host", NULL};
+static const char *const cfg_create[] = {"auto", "yes", "no", NULL};
 static const char *const cfg_signing[] = {"auto", "yes", "no", NULL};
 
 #define CFG_HOUR INT64_C(3600000000)
@@ -40,8 +41,10 @@ const struct bk_option s3_option_table[] = {
 		       "what the server promises once it has acknowledged: S3 cannot be asked, so "
 		       "you declare it",
 		       .env = "BAKEOFF_S3_DURABILITY", .flags = BK_OPTF_DURABILITY),
-	BK_OPTION_BOOL(struct s3_options, conditional_create, "conditional-create", "yes",
-		       "create-if-absent by If-None-Match; 'no' for servers that ignore it"),
+	BK_OPTION_ENUM(struct s3_options, conditional_create, "conditional-create", "auto",
+		       cfg_create,
+		       "create-if-absent by If-None-Match; auto: where the server is known to mind "
+		       "it"),
 	BK_OPTION_BOOL(struct s3_options, verify, "verify", "no",
 		       "compare the MD5 of what is sent and received with the server's ETag"),
 	BK_OPTION_BYTES(

@@ -12,15 +12,17 @@ struct s3_options {
 	const char *endpoint, *region, *bucket, *prefix;
 	const char *access_key, *secret_key, *session_token;
 	const char *ca_file, *bin_dir;
-	uint32_t addressing;      /* enum s3_addressing */
-	uint32_t payload_signing; /* enum s3_payload_signing */
-	uint32_t durability;      /* BK_DURABLE_*, as declared */
-	uint8_t conditional_create, verify;
+	uint32_t addressing;         /* enum s3_addressing */
+	uint32_t payload_signing;    /* enum s3_payload_signing */
+	uint32_t durability;         /* BK_DURABLE_*, as declared */
+	uint32_t conditional_create; /* enum s3_create */
+	uint8_t verify;
 	uint64_t part_bytes, threshold_bytes, part_concurrency;
 	uint64_t timeout_us, connect_timeout_us, retries, page;
 };
 
 enum s3_addressing { S3_PATH_STYLE, S3_VIRTUAL_HOST };
+enum s3_create { S3_CREATE_AUTO, S3_CREATE_YES, S3_CREATE_NO };
 enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
 
 #define S3_KEY_MAX     1024u
@@ -36,7 +38,9 @@ struct s3_config {
 	const struct s3_options *options;
 	struct s3_endpoint at;
 	bool sign_payload;
-	char *mark; /* the owner mark */
+	bool create; /* create-if-absent is offered; settled by store.open, once the server has
+			answered */
+	char *mark;  /* the owner mark */
 	uint32_t durability;
 };
 

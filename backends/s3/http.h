@@ -49,6 +49,7 @@ struct s3_answer {
 	uint64_t length; /* of the body; UINT64_MAX: not said */
 	uint64_t total;  /* of the object, from Content-Range; UINT64_MAX: not said */
 	char etag[128];  /* without its quotes */
+	bool etag_bare;  /* it came without: some servers want it back as they gave it */
 	char server[64]; /* Server header */
 	char request_id[96];
 	char location[256]; /* of a redirect */

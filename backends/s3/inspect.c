@@ -81,7 +81,7 @@ static void ins_identity(const struct ins *i, bool exists)
 	ins_str(i, "durability.declared", s3_durability_names[o->durability]);
 	i->sink->flag(i->sink->ctx, "durability-declared",
 		      "S3 cannot be asked what it promises: the durability is what you declared");
-	if (o->conditional_create)
+	if (c->create)
 		i->sink->flag(
 			i->sink->ctx, "create-of-parts",
 			"some servers (Ceph 16) mind If-None-Match only for what is put in one "

@@ -80,6 +80,7 @@ static bk_status mp_note(struct bk_writer *w, struct s3_part *p, struct bk_error
 				       p->index + 1, hex, etag);
 	}
 	memcpy(w->etags[p->index], etag, strlen(etag) + 1);
+	w->etag_bare = p->transfer.answer.etag_bare;
 	p->busy = false;
 	p->len = 0;
 	return BK_OK;
@@ -272,14 +273,15 @@ static bk_status mp_check_etag(struct bk_writer *w, struct bk_error *err)
 
 static bool mp_list(struct s3_buf *out, struct bk_writer *w)
 {
+	const char *quote = w->etag_bare ? "" : "\"";
 	unsigned i;
 
 	s3_buf_puts(out, "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/"
 			 "\">");
 	for (i = 0; i < w->part_count; i++) {
-		s3_buf_putf(out, "<Part><PartNumber>%u</PartNumber><ETag>\"", i + 1);
+		s3_buf_putf(out, "<Part><PartNumber>%u</PartNumber><ETag>%s", i + 1, quote);
 		s3_buf_put_xml(out, bk_slice_str(w->etags[i]));
-		s3_buf_puts(out, "\"</ETag></Part>");
+		s3_buf_putf(out, "%s</ETag></Part>", quote);
 	}
 	s3_buf_puts(out, "</CompleteMultipartUpload>");
 	return !out->failed;

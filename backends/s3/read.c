@@ -49,7 +49,7 @@ static bk_status rd_begin(struct bk_reader *r, uint64_t from, bool to_end, const
 	if (from || !to_end)
 		q.headers[n++] = (struct s3_param){"range", range};
 	if (etag && etag[0]) {
-		snprintf(quoted, sizeof(quoted), "\"%s\"", etag);
+		snprintf(quoted, sizeof(quoted), r->etag_bare ? "%s" : "\"%s\"", etag);
 		q.headers[n++] = (struct s3_param){"if-match", quoted};
 	}
 	r->transfer.sink = rd_sink;
@@ -70,6 +70,10 @@ static bk_status rd_check(struct bk_reader *r, uint64_t from, struct bk_error *e
 	if (a->status != 206 && from)
 		return bk_fail(err, BK_UNSUPPORTED, a->status,
 			       "s3: get: the server ignores the range that it is asked for");
+	/* Where others answer 416, versitygw has a part of no bytes. */
+	if (from > total)
+		return bk_fail(err, BK_INVALID, 0, "s3: get: offset %llu of a binary of %llu bytes",
+			       (unsigned long long)from, (unsigned long long)total);
 	if (r->end > total)
 		r->end = total;
 	if (a->status == 206 && a->length != r->end - from)
@@ -102,7 +106,8 @@ static bk_status rd_first(struct bk_reader *r, uint64_t offset, uint64_t len, st
 	bk_status st;
 
 	r->at = offset;
-	r->end = len < UINT64_MAX - offset ? offset + len : UINT64_MAX;
+	/* Nothing is larger; some servers trip over numbers of more digits. */
+	r->end = offset < S3_BINARY_MAX && len < S3_BINARY_MAX - offset ? offset + len : UINT64_MAX;
 	if (len == 0)
 		return rd_empty(r, offset, err);
 	st = rd_begin(r, offset, r->end == UINT64_MAX, NULL, &here);
@@ -116,6 +121,7 @@ static bk_status rd_first(struct bk_reader *r, uint64_t offset, uint64_t len, st
 		return st;
 	}
 	memcpy(r->etag, r->transfer.answer.etag, sizeof(r->etag));
+	r->etag_bare = r->transfer.answer.etag_bare;
 	return BK_OK;
 }
 

@@ -28,6 +28,7 @@ struct bk_reader {
 	struct s3_transfer transfer;
 	struct s3_buf key;
 	char etag[128];
+	bool etag_bare;
 	uint64_t total, at, end;
 	unsigned tried;
 	unsigned char *to; /* the caller's, during read() */
@@ -63,6 +64,7 @@ struct bk_writer {
 	unsigned part_count;
 	char (*etags)[80];
 	size_t etag_cap;
+	bool etag_bare;
 	struct bk_error failed; /* status: BK_OK while nothing has */
 };
 

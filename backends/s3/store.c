@@ -25,6 +25,26 @@ static void sto_curl_start(void)
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+/* Whether a server minds If-None-Match cannot be asked without writing, which open may not.  AWS,
+ * MinIO and Ceph do: by the form of its request ids Ceph gives itself away.  make() tries it. */
+static bool sto_minds_conditions(const struct s3_answer *a)
+{
+	size_t hex = strspn(a->request_id + (a->request_id[0] ? 2 : 0), "0123456789abcdef");
+
+	return strcmp(a->server, "AmazonS3") == 0 || strncmp(a->server, "MinIO", 5) == 0 ||
+	       a->ceph ||
+	       (strncmp(a->request_id, "tx", 2) == 0 && hex == 21 && a->request_id[23] == '-');
+}
+
+static void sto_settle_create(struct bk_store *store)
+{
+	uint32_t wanted = store->config.options->conditional_create;
+
+	store->config.create =
+		wanted == S3_CREATE_YES ||
+		(wanted == S3_CREATE_AUTO && sto_minds_conditions(&store->call.answer));
+}
+
 /* Does the server answer, and to these keys?  A bucket that is not there is fine. */
 static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 {
@@ -39,8 +59,11 @@ static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 	struct bk_error here = bk_error_init();
 	bk_status st = s3_call(hand.t, hand.link, &r, &here);
 
-	if (st == BK_OK || (st == BK_NOT_FOUND && strcmp(hand.t->answer.code, "NoSuchBucket") == 0))
+	if (st == BK_OK ||
+	    (st == BK_NOT_FOUND && strcmp(hand.t->answer.code, "NoSuchBucket") == 0)) {
+		sto_settle_create(store);
 		return BK_OK;
+	}
 	if (st == BK_NOT_FOUND)
 		return bk_fail(
 			err, BK_INVALID, 404,
@@ -94,7 +117,7 @@ static bk_status sto_features(struct bk_store *store, uint64_t *native, uint64_t
 {
 	*native = s3_backend.native;
 	*emulated = s3_backend.emulated;
-	if (!store->config.options->conditional_create)
+	if (!store->config.create)
 		*native &= ~BK_F_BINARY_CREATE;
 	limits->sessions_max = 0;
 	limits->id_max = limits->path_max = limits->rel_max = limits->doc_max = 0;
@@ -115,7 +138,7 @@ static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
 			       .headers = {{"if-none-match", "*"}}};
 	bk_status st;
 
-	if (!store->config.options->conditional_create)
+	if (!store->config.create)
 		return BK_OK;
 	s3_buf_putf(&key, "%s" OWN_MARK, store->config.at.space);
 	s3_buf_putf(&text, "%s\ns3\n", store->config.mark);

@@ -114,9 +114,10 @@ static void trf_header(struct s3_transfer *t, const char *line, size_t len)
 		trf_number(&a->length, v, n);
 	else if (trf_is(line, len, "content-range", &v, &n) && (slash = memchr(v, '/', n)) != NULL)
 		trf_number(&a->total, slash + 1, (size_t)(v + n - slash - 1));
-	else if (trf_is(line, len, "etag", &v, &n))
+	else if (trf_is(line, len, "etag", &v, &n)) {
 		trf_copy(a->etag, sizeof(a->etag), v, n);
-	else if (trf_is(line, len, "server", &v, &n))
+		a->etag_bare = n > 0 && v[0] != '"';
+	} else if (trf_is(line, len, "server", &v, &n))
 		trf_copy(a->server, sizeof(a->server), v, n);
 	else if (trf_is(line, len, "x-amz-request-id", &v, &n))
 		trf_copy(a->request_id, sizeof(a->request_id), v, n);

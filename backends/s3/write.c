@@ -69,9 +69,10 @@ bk_status s3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_
 		return bk_fail(err, BK_STATE, 0, "s3: put: the session has a writer open");
 	if (mode != BK_PUT_CREATE && mode != BK_PUT_UPSERT)
 		return bk_fail(err, BK_INVALID, 0, "s3: put: mode must be create or upsert");
-	if (mode == BK_PUT_CREATE && !o->conditional_create)
+	if (mode == BK_PUT_CREATE && !s->store->config.create)
 		return bk_fail(err, BK_UNSUPPORTED, 0,
-			       "s3: put: create-if-absent is switched off (conditional-create=no)");
+			       "s3: put: create-if-absent is not offered here (option "
+			       "conditional-create)");
 	if (size_bytes != BK_SIZE_UNKNOWN && size_bytes > S3_BINARY_MAX)
 		return bk_fail(err, BK_TOO_LARGE, 0,
 			       "s3: put: %llu bytes; an object may have 5 TiB",
