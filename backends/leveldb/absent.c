@@ -13,29 +13,24 @@
 
 #include <stdlib.h>
 
-#define LAYER_ENTRIES  (UINT64_C(1) << 17)
+#define LAYER_ENTRIES  (UINT64_C(1) << 19)
 #define BITS_PER_ENTRY 16u
 #define BLOCK_WORDS    8u
-#define LINE_BYTES     (BLOCK_WORDS * sizeof(uint64_t))
+#define LINE           64u /* bytes of a block, and of a cache line */
 
 struct place {
 	uint64_t word[2], bits[2];
 };
 
-static inline uint64_t block_of(uint64_t hash, uint64_t blocks)
-{
-	return ((hash >> 32) * blocks) >> 32;
-}
-
 static inline struct place place_of(uint64_t hash, uint64_t blocks)
 {
-	uint64_t block = block_of(hash, blocks);
+	uint64_t block = ((hash >> 32) * blocks) >> 32;
 	uint64_t h = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
 	struct place p;
 	unsigned first = (unsigned)(h >> 61), i;
 
 	p.word[0] = block * BLOCK_WORDS + first;
-	p.word[1] = block * BLOCK_WORDS + ((first + 1 + (unsigned)(h >> 58) % 7) & 7);
+	p.word[1] = block * BLOCK_WORDS + (first ^ ((unsigned)(h >> 58 & 7) | 1));
 	for (i = 0; i < 2; i++) {
 		p.bits[i] = UINT64_C(1) << (h & 63) | UINT64_C(1) << (h >> 6 & 63) |
 			    UINT64_C(1) << (h >> 12 & 63);
@@ -51,13 +46,12 @@ static bool add_layer(struct ldb_absent *a, uint32_t layers)
 
 	if (layers == LDB_ABSENT_LAYERS || ldb_absent_bytes(a) + bytes > a->bytes_max)
 		return false;
-	a->memory[layers] = calloc(1, bytes + LINE_BYTES);
+	a->memory[layers] = calloc(1, bytes + LINE);
 	if (!a->memory[layers])
 		return false;
-	/* calloc() leaves untouched pages to the kernel, but does not begin at a line. */
-	a->bits[layers] = (_Atomic uint64_t *)(((uintptr_t)a->memory[layers] + LINE_BYTES - 1) &
-					       ~(uintptr_t)(LINE_BYTES - 1));
-	a->blocks[layers] = bytes / LINE_BYTES;
+	a->bits[layers] =
+		(void *)(((uintptr_t)a->memory[layers] + LINE - 1) & ~(uintptr_t)(LINE - 1));
+	a->blocks[layers] = bytes / (BLOCK_WORDS * 8);
 	atomic_store(&a->entries, 0);
 	atomic_store(&a->layers, layers + 1);
 	return true;
@@ -104,41 +98,51 @@ void ldb_absent_restart(struct ldb_absent *a, bool store_is_empty)
 	atomic_store(&a->complete, store_is_empty && add_layer(a, 0));
 }
 
-void ldb_absent_add(struct ldb_absent *a, uint64_t hash)
+static bool holds(_Atomic uint64_t *bits, const struct place *p)
 {
-	uint32_t layers;
-	struct place p;
+	uint64_t w0 = atomic_load_explicit(&bits[p->word[0]], memory_order_relaxed);
+	uint64_t w1 = atomic_load_explicit(&bits[p->word[1]], memory_order_relaxed);
+
+	return (w0 & p->bits[0]) == p->bits[0] && (w1 & p->bits[1]) == p->bits[1];
+}
+
+static bool older_hold(struct ldb_absent *a, uint64_t hash, uint32_t layers)
+{
+	while (layers-- > 0) {
+		const struct place p = place_of(hash, a->blocks[layers]);
+
+		if (holds(a->bits[layers], &p))
+			return true;
+	}
+	return false;
+}
+
+bool ldb_absent_claim(struct ldb_absent *a, uint64_t hash)
+{
 	_Atomic uint64_t *bits;
+	uint32_t newest;
+	struct place p;
 
 	if (!atomic_load_explicit(&a->complete, memory_order_relaxed))
-		return;
-	layers = atomic_load_explicit(&a->layers, memory_order_acquire);
-	if (atomic_fetch_add_explicit(&a->entries, 1, memory_order_relaxed) >=
-	    LAYER_ENTRIES << 2 * (layers - 1)) {
-		grow(a, layers);
-		layers = atomic_load(&a->layers);
-	}
-	bits = a->bits[layers - 1];
-	p = place_of(hash, a->blocks[layers - 1]);
+		return false;
+	newest = atomic_load_explicit(&a->layers, memory_order_acquire) - 1;
+	bits = a->bits[newest];
+	p = place_of(hash, a->blocks[newest]);
+	if (holds(bits, &p))
+		return false;
 	atomic_fetch_or_explicit(&bits[p.word[0]], p.bits[0], memory_order_relaxed);
 	atomic_fetch_or_explicit(&bits[p.word[1]], p.bits[1], memory_order_relaxed);
+	if (atomic_fetch_add_explicit(&a->entries, 1, memory_order_relaxed) >=
+	    LAYER_ENTRIES << 2 * newest)
+		grow(a, newest + 1);
+	return !older_hold(a, hash, newest);
 }
 
 bool ldb_absent_surely(struct ldb_absent *a, uint64_t hash)
 {
-	uint32_t i;
-
 	if (!atomic_load_explicit(&a->complete, memory_order_relaxed))
 		return false;
-	for (i = atomic_load_explicit(&a->layers, memory_order_acquire); i-- > 0;) {
-		const struct place p = place_of(hash, a->blocks[i]);
-		uint64_t w0 = atomic_load_explicit(&a->bits[i][p.word[0]], memory_order_relaxed);
-		uint64_t w1 = atomic_load_explicit(&a->bits[i][p.word[1]], memory_order_relaxed);
-
-		if ((w0 & p.bits[0]) == p.bits[0] && (w1 & p.bits[1]) == p.bits[1])
-			return false;
-	}
-	return true;
+	return !older_hold(a, hash, atomic_load_explicit(&a->layers, memory_order_acquire));
 }
 
 void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash)
@@ -148,8 +152,7 @@ void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash)
 	if (!atomic_load_explicit(&a->complete, memory_order_relaxed))
 		return;
 	for (i = atomic_load_explicit(&a->layers, memory_order_acquire); i-- > 0;)
-		__builtin_prefetch(
-			(const void *)&a->bits[i][block_of(hash, a->blocks[i]) * BLOCK_WORDS]);
+		__builtin_prefetch((const void *)&a->bits[i][place_of(hash, a->blocks[i]).word[0]]);
 }
 
 uint64_t ldb_absent_bytes(const struct ldb_absent *a)
@@ -158,6 +161,6 @@ uint64_t ldb_absent_bytes(const struct ldb_absent *a)
 	uint32_t i;
 
 	for (i = 0; i < LDB_ABSENT_LAYERS; i++)
-		bytes += a->blocks[i] * LINE_BYTES;
+		bytes += a->blocks[i] * BLOCK_WORDS * 8;
 	return bytes;
 }

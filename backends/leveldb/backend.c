@@ -31,7 +31,7 @@ static const struct bk_option options[] = {
 	BK_OPTION_BYTES(struct ldb_options, file_size, "file-size", "2MiB",
 			"bytes of a table before the next one is begun", .min = 1 << 20,
 			.max = 1 << 30),
-	BK_OPTION_BYTES(struct ldb_options, absent_filter, "absent-filter", "64MiB",
+	BK_OPTION_BYTES(struct ldb_options, absent_filter, "absent-filter", "128MiB",
 			"most memory for knowing which ids and paths are new; 0: look them up",
 			.min = 0, .max = INT64_C(1) << 32),
 	BK_OPTION_BOOL(struct ldb_options, paranoid_checks, "paranoid-checks", "no",

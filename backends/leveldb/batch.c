@@ -21,6 +21,8 @@ struct ldb_seen {
 	struct seen_slot *slots; /* ids, then paths */
 	size_t cap;              /* of each; a power of two */
 	size_t mask;
+	size_t at;         /* the node that is being put */
+	bool path_repeats; /* its path stands earlier in the call */
 };
 
 static struct ldb_seen *seen_start(struct bk_session *s, const struct bk_node *nodes, size_t n)
@@ -58,8 +60,8 @@ void ldb_seen_free(struct ldb_seen *seen)
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */
-static struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag, struct bk_slice name,
-				   uint64_t hash)
+static inline struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag,
+					  struct bk_slice name, uint64_t hash)
 {
 	struct seen_slot *slots = seen->slots + (tag == LDB_KEY_PATH ? seen->mask + 1 : 0);
 	size_t at;
@@ -69,28 +71,33 @@ static struct seen_slot *seen_slot(const struct ldb_seen *seen, char tag, struct
 
 		if (slots[at].hash == (uint32_t)hash &&
 		    bk_slice_eq(tag == LDB_KEY_PATH ? node->path : node->id, name))
-			return &slots[at];
+			break;
 	}
-	slots[at].hash = (uint32_t)hash;
 	return &slots[at];
 }
 
-bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash)
+/* Was it seen before?  It is now. */
+static inline bool seen_claim(struct ldb_seen *seen, char tag, struct bk_slice name, uint64_t hash)
 {
-	return seen_slot(seen, LDB_KEY_NODE, id, hash)->node != 0;
+	struct seen_slot *slot = seen_slot(seen, tag, name, hash);
+
+	if (slot->node)
+		return true;
+	slot->node = (uint32_t)seen->at + 1;
+	slot->hash = (uint32_t)hash;
+	return false;
 }
 
-bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path, uint64_t hash)
+bool ldb_seen_before(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash)
 {
-	return seen_slot(seen, LDB_KEY_PATH, path, hash)->node != 0;
+	const struct seen_slot *slot = seen_slot(seen, LDB_KEY_NODE, id, hash);
+
+	return slot->node && slot->node <= seen->at; /* itself is not before itself */
 }
 
-static void seen_add(struct ldb_seen *seen, size_t at, struct ldb_hashes hashes)
+bool ldb_seen_path(const struct ldb_seen *seen)
 {
-	const struct bk_node *node = &seen->nodes[at];
-
-	seen_slot(seen, LDB_KEY_NODE, node->id, hashes.id)->node = (uint32_t)at + 1;
-	seen_slot(seen, LDB_KEY_PATH, node->path, hashes.path)->node = (uint32_t)at + 1;
+	return seen->path_repeats;
 }
 
 /* Hashes are computed a few nodes ahead, so that the filter's memory is there when it is asked. */
@@ -101,6 +108,15 @@ static struct ldb_hashes look_ahead(struct bk_session *s, const struct bk_node *
 	ldb_absent_prefetch(&s->store->absent, hashes.id);
 	ldb_absent_prefetch(&s->store->absent, hashes.path);
 	return hashes;
+}
+
+static bool is_repeated(struct ldb_seen *seen, size_t at, struct ldb_hashes hashes)
+{
+	const struct bk_node *node = &seen->nodes[at];
+
+	seen->at = at;
+	seen->path_repeats = seen_claim(seen, LDB_KEY_PATH, node->path, hashes.path);
+	return seen_claim(seen, LDB_KEY_NODE, node->id, hashes.id);
 }
 
 static bk_status put_each(struct bk_session *s, const struct bk_node *nodes, size_t n,
@@ -117,7 +133,7 @@ static bk_status put_each(struct bk_session *s, const struct bk_node *nodes, siz
 		hashes = ahead[i % AHEAD];
 		if (i + AHEAD < n)
 			ahead[i % AHEAD] = look_ahead(s, &nodes[i + AHEAD]);
-		if (s->seen && ldb_seen_id(s->seen, nodes[i].id, hashes.id)) {
+		if (s->seen && is_repeated(s->seen, i, hashes)) {
 			if (mode & BK_PUT_REPLACE) {
 				*repeats = true;
 				return BK_OK;
@@ -129,8 +145,6 @@ static bk_status put_each(struct bk_session *s, const struct bk_node *nodes, siz
 		}
 		if (status != BK_OK)
 			err->item = i;
-		else if (s->seen)
-			seen_add(s->seen, i, hashes);
 	}
 	return status;
 }

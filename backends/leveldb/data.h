@@ -17,7 +17,16 @@
 #define LDB_KEY_SEGMENT 's'
 
 /* Each resets `b` first. */
-void ldb_key_plain(struct ldb_buf *b, char tag, struct bk_slice name); /* node, path */
+static inline void ldb_key_plain(struct ldb_buf *b, char tag, struct bk_slice name)
+{
+	ldb_buf_reset(b);
+	if (b->cap < name.len + 1 && !ldb_buf_reserve(b, name.len + 1))
+		return;
+	b->data[0] = tag;
+	if (name.len)
+		memcpy(b->data + 1, name.data, name.len);
+	b->len = name.len + 1;
+}
 void ldb_key_prefix(struct ldb_buf *b, char tag,
 		    struct bk_slice name); /* child, out, in, segment */
 void ldb_key_child(struct ldb_buf *b, struct bk_slice parent, struct bk_slice id);

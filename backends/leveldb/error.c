@@ -110,14 +110,12 @@ bk_status ldb_no_node(struct bk_error *err, struct bk_slice id)
 	return bk_fail(err, BK_NOT_FOUND, 0, "no node with id '%s'", ldb_name(text, id));
 }
 
-bk_status ldb_check_name(struct bk_error *err, struct bk_slice name, const char *what)
+bk_status ldb_bad_name(struct bk_error *err, struct bk_slice name, const char *what)
 {
 	if (name.len == 0)
 		return bk_fail(err, BK_INVALID, 0, "%s is empty", what);
-	if (name.len > LDB_NAME_MAX)
-		return bk_fail(err, BK_TOO_LARGE, 0, "%s has %zu bytes; the limit is %u", what,
-			       name.len, LDB_NAME_MAX);
-	return BK_OK;
+	return bk_fail(err, BK_TOO_LARGE, 0, "%s has %zu bytes; the limit is %u", what, name.len,
+		       LDB_NAME_MAX);
 }
 
 /* Length of the character at p, 0 if it is not UTF-8 (overlong forms and surrogates are not). */

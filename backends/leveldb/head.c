@@ -16,23 +16,26 @@
  */
 #include "ldb.h"
 
-static void add_number(struct ldb_buf *b, uint64_t v)
-{
-	uint8_t bytes[10];
-	size_t n = 0;
+#define NUMBER_MAX 10u /* bytes that a number may take */
 
-	while (v >= 0x80) {
-		bytes[n++] = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	bytes[n++] = (uint8_t)v;
-	ldb_buf_add(b, bytes, n);
+static char *write_number(char *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	return p;
 }
 
-static void add_sized(struct ldb_buf *b, struct bk_slice s)
+static char *write_bytes(char *p, struct bk_slice s)
 {
-	add_number(b, s.len);
-	ldb_buf_add(b, s.data, s.len);
+	if (s.len)
+		memcpy(p, s.data, s.len);
+	return p + s.len;
+}
+
+static char *write_sized(char *p, struct bk_slice s)
+{
+	return write_bytes(write_number(p, s.len), s);
 }
 
 /* What is left to read.  Once something did not fit, `bad` stays and nothing more is taken. */
@@ -111,30 +114,37 @@ bool ldb_head_read(struct ldb_head *out, struct bk_slice value)
 
 void ldb_head_write(struct ldb_buf *b, const struct ldb_head *h)
 {
-	uint8_t front[9] = {(uint8_t)h->flags};
+	size_t room = 9 + 6 * NUMBER_MAX + h->parent.len + h->path.len + h->links.len + h->doc.len;
+	char *p;
 	int i;
 
-	for (i = 0; i < 8; i++)
-		front[1 + i] = (uint8_t)(h->version >> 8 * i);
 	ldb_buf_reset(b);
-	ldb_buf_add(b, front, sizeof(front));
-	add_sized(b, h->parent);
-	add_sized(b, h->path);
-	add_number(b, h->doc_len);
+	if (b->cap < room && !ldb_buf_reserve(b, room))
+		return;
+	p = b->data;
+	*p++ = (char)h->flags;
+	for (i = 0; i < 8; i++)
+		*p++ = (char)(h->version >> 8 * i);
+	p = write_sized(write_sized(p, h->parent), h->path);
+	p = write_number(p, h->doc_len);
 	if (h->flags & LDB_HEAD_SEGMENTS)
-		add_number(b, h->segments);
-	if (!(h->flags & LDB_HEAD_SPREAD)) {
-		add_number(b, h->link_count);
-		add_sized(b, h->links);
-	}
+		p = write_number(p, h->segments);
+	if (!(h->flags & LDB_HEAD_SPREAD))
+		p = write_sized(write_number(p, h->link_count), h->links);
 	if (!(h->flags & LDB_HEAD_SEGMENTS))
-		ldb_buf_add(b, h->doc.data, h->doc.len);
+		p = write_bytes(p, h->doc);
+	b->len = (size_t)(p - b->data);
 }
 
 void ldb_head_add_link(struct ldb_buf *b, const struct bk_link *link)
 {
-	add_sized(b, link->rel);
-	add_sized(b, link->target);
+	size_t room = 2 * NUMBER_MAX + link->rel.len + link->target.len;
+	char *p;
+
+	if (b->cap - b->len < room && !ldb_buf_reserve(b, room))
+		return;
+	p = write_sized(write_sized(b->data + b->len, link->rel), link->target);
+	b->len = (size_t)(p - b->data);
 }
 
 bool ldb_head_links(const struct ldb_head *h, struct bk_link *out)

@@ -6,60 +6,77 @@
  */
 #include "ldb.h"
 
-static void start(struct ldb_buf *b, char tag)
+/* Room for a whole key, with its tag in place; NULL: out of memory. */
+static char *start(struct ldb_buf *b, char tag, size_t len)
 {
 	ldb_buf_reset(b);
-	ldb_buf_add(b, &tag, 1);
+	if (b->cap < len && !ldb_buf_reserve(b, len))
+		return NULL;
+	b->len = len;
+	b->data[0] = tag;
+	return b->data + 1;
 }
 
-static void add_sized(struct ldb_buf *b, struct bk_slice name)
+static char *write_bytes(char *p, struct bk_slice name)
 {
-	const uint8_t len[2] = {(uint8_t)(name.len >> 8), (uint8_t)name.len};
-
-	ldb_buf_add(b, len, 2);
-	ldb_buf_add(b, name.data, name.len);
+	if (name.len)
+		memcpy(p, name.data, name.len);
+	return p + name.len;
 }
 
-void ldb_key_plain(struct ldb_buf *b, char tag, struct bk_slice name)
+static char *write_sized(char *p, struct bk_slice name)
 {
-	start(b, tag);
-	ldb_buf_add(b, name.data, name.len);
+	p[0] = (char)(name.len >> 8);
+	p[1] = (char)name.len;
+	return write_bytes(p + 2, name);
 }
 
 void ldb_key_prefix(struct ldb_buf *b, char tag, struct bk_slice name)
 {
-	start(b, tag);
-	add_sized(b, name);
+	char *p = start(b, tag, 3 + name.len);
+
+	if (p)
+		write_sized(p, name);
 }
 
 void ldb_key_child(struct ldb_buf *b, struct bk_slice parent, struct bk_slice id)
 {
-	ldb_key_prefix(b, LDB_KEY_CHILD, parent);
-	ldb_buf_add(b, id.data, id.len);
+	char *p = start(b, LDB_KEY_CHILD, 3 + parent.len + id.len);
+
+	if (p)
+		write_bytes(write_sized(p, parent), id);
 }
 
 void ldb_key_link_prefix(struct ldb_buf *b, char tag, struct bk_slice near, struct bk_slice rel)
 {
-	ldb_key_prefix(b, tag, near);
+	char *p = start(b, tag, 3 + near.len + (rel.len ? 2 + rel.len : 0));
+
+	if (!p)
+		return;
+	p = write_sized(p, near);
 	if (rel.len)
-		add_sized(b, rel);
+		write_sized(p, rel);
 }
 
 void ldb_key_link(struct ldb_buf *b, char tag, struct bk_slice near, struct bk_slice rel,
 		  struct bk_slice far)
 {
-	ldb_key_prefix(b, tag, near);
-	add_sized(b, rel);
-	ldb_buf_add(b, far.data, far.len);
+	char *p = start(b, tag, 3 + near.len + 2 + rel.len + far.len);
+
+	if (p)
+		write_bytes(write_sized(write_sized(p, near), rel), far);
 }
 
 void ldb_key_segment(struct ldb_buf *b, struct bk_slice id, uint32_t number)
 {
-	const uint8_t n[4] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16),
-			      (uint8_t)(number >> 8), (uint8_t)number};
+	char *p = start(b, LDB_KEY_SEGMENT, 3 + id.len + 4);
+	int i;
 
-	ldb_key_prefix(b, LDB_KEY_SEGMENT, id);
-	ldb_buf_add(b, n, 4);
+	if (!p)
+		return;
+	p = write_sized(p, id);
+	for (i = 0; i < 4; i++)
+		p[i] = (char)(number >> (24 - 8 * i));
 }
 
 bool ldb_key_take(struct bk_slice *rest, struct bk_slice *out)

@@ -30,9 +30,10 @@ struct ldb_many; /* read_many.c: scratch */
  * what this one is asked about. */
 struct ldb_lent {
 	struct ldb_value held;
-	struct ldb_arena arena;
-	struct ldb_buf key, doc; /* key: the node's, and in it the id */
+	struct ldb_buf key; /* the node's, and in it the id */
 	struct ldb_links links;
+	struct ldb_arena arena;
+	struct ldb_buf doc;
 };
 
 struct bk_session {
@@ -146,8 +147,10 @@ bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_sl
 bk_status ldb_node_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err);
 
 /* batch.c */
-bool ldb_seen_id(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash);
-bool ldb_seen_path(const struct ldb_seen *seen, struct bk_slice path, uint64_t hash);
+/* Does the node stand earlier in the call? */
+bool ldb_seen_before(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash);
+/* Does the path of the node that is being put? */
+bool ldb_seen_path(const struct ldb_seen *seen);
 void ldb_seen_free(struct ldb_seen *seen);
 bk_status ldb_node_put_many(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			    uint32_t mode, struct bk_error *err);

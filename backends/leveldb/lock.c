@@ -4,7 +4,8 @@
  * A writer holds them from its first check to the end of its write; that is what keeps ids and
  * paths unique and parents in place.  A parent's stripe is taken shared, so that many writers can
  * fill one collection at once and LevelDB can join their syncs.  Taken in rising order: no
- * deadlock.  Calls that touch many nodes take the gate instead of many stripes.
+ * deadlock.  Calls that touch many nodes take the gate instead of many stripes; a session that is
+ * the only one needs none.
  */
 #include "ldb.h"
 
@@ -107,6 +108,9 @@ void ldb_locks_take(struct bk_store *store, struct ldb_locks *l)
 		return;
 	}
 	pthread_rwlock_rdlock(&store->gate);
+	l->alone = store->sessions == 1;
+	if (l->alone)
+		return;
 	for (i = 0; i < l->count; i++) {
 		pthread_rwlock_t *lock = &store->stripes[l->want[i].stripe].lock;
 
@@ -138,13 +142,20 @@ void ldb_locks_drop(struct bk_store *store, struct ldb_locks *l, bool wrote)
 	if (l->whole) {
 		if (noted)
 			raise_to(&store->whole, now);
-	} else {
+	} else if (!l->alone) {
 		for (i = l->count; i-- > 0;) {
 			if (noted)
 				raise_to(&store->stripes[l->want[i].stripe].changed, now);
 			pthread_rwlock_unlock(&store->stripes[l->want[i].stripe].lock);
 		}
 	}
+	pthread_rwlock_unlock(&store->gate);
+}
+
+void ldb_locks_session(struct bk_store *store, int change)
+{
+	pthread_rwlock_wrlock(&store->gate);
+	store->sessions += (uint32_t)change;
 	pthread_rwlock_unlock(&store->gate);
 }
 

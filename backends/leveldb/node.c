@@ -151,15 +151,16 @@ bk_status ldb_change_end(struct bk_session *s, struct ldb_locks *locks, bk_statu
 bk_status ldb_node_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
 		       struct bk_error *err)
 {
+	const struct ldb_hashes hashes = ldb_hashes_of(node);
 	struct ldb_locks locks;
-	struct ldb_hashes hashes;
-	bk_status status = ldb_check_node(err, node, mode);
+	bk_status status;
 
-	if (status != BK_OK)
-		return status;
-	hashes = ldb_hashes_of(node);
+	/* While the arguments are checked, the filter's memory is on its way. */
 	ldb_absent_prefetch(&s->store->absent, hashes.id);
 	ldb_absent_prefetch(&s->store->absent, hashes.path);
+	status = ldb_check_node(err, node, mode);
+	if (status != BK_OK)
+		return status;
 	ldb_locks_init(&locks);
 	if (!s->txn.active)
 		ldb_locks_for_put(&locks, node, hashes, mode);

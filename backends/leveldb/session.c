@@ -23,6 +23,7 @@ bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
 	if (!s)
 		return ldb_nomem(err);
 	s->store = store;
+	ldb_locks_session(store, 1);
 	s->lent = &s->lents[0];
 	s->sync = config->durability == BK_DURABLE_MACHINE;
 	s->ro = leveldb_readoptions_create();
@@ -44,6 +45,7 @@ void ldb_session_close(struct bk_session *s)
 	if (!s)
 		return;
 	ldb_txn_end(s);
+	ldb_locks_session(s->store, -1);
 	ldb_cursor_free(s->cursor);
 	ldb_overlay_free(&s->txn.overlay);
 	for (i = 0; i < 2; i++) {

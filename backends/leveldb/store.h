@@ -58,7 +58,11 @@ bk_status ldb_errno(struct bk_error *err, int errnum, const char *what, const ch
 bk_status ldb_nomem(struct bk_error *err);
 bk_status ldb_no_node(struct bk_error *err, struct bk_slice id);
 /* INVALID when empty, TOO_LARGE over the limit.  `what`: "the id", ... */
-bk_status ldb_check_name(struct bk_error *err, struct bk_slice name, const char *what);
+bk_status ldb_bad_name(struct bk_error *err, struct bk_slice name, const char *what);
+static inline bk_status ldb_check_name(struct bk_error *err, struct bk_slice name, const char *what)
+{
+	return name.len - 1 < LDB_NAME_MAX ? BK_OK : ldb_bad_name(err, name, what);
+}
 bk_status ldb_check_path(struct bk_error *err, struct bk_slice path);
 /* An id or path for a message: printable, cut to fit. */
 #define LDB_NAME_TEXT 96
@@ -68,22 +72,24 @@ const char *ldb_name(char text[LDB_NAME_TEXT], struct bk_slice name);
 
 /* A Bloom filter in memory over every id and path written since the store was empty.  It is in
  * force only when it saw the store empty; then its "no" saves a lookup in every level. */
-#define LDB_ABSENT_LAYERS 5
+#define LDB_ABSENT_LAYERS 4
 struct ldb_absent {
 	_Atomic bool complete;
 	pthread_mutex_t grow;
 	uint64_t bytes_max;
 	_Atomic uint32_t layers;
-	_Atomic uint64_t entries; /* in the newest layer */
+	_Atomic uint64_t entries;                  /* in the newest layer */
+	_Atomic uint64_t *bits[LDB_ABSENT_LAYERS]; /* within `memory`, on a cache line */
 	void *memory[LDB_ABSENT_LAYERS];
-	_Atomic uint64_t *bits[LDB_ABSENT_LAYERS]; /* in there, from a cache line's start */
 	uint64_t blocks[LDB_ABSENT_LAYERS];
 };
 
 bool ldb_absent_init(struct ldb_absent *a, uint64_t bytes_max);
 void ldb_absent_free(struct ldb_absent *a);
 void ldb_absent_restart(struct ldb_absent *a, bool store_is_empty);
-void ldb_absent_add(struct ldb_absent *a, uint64_t hash);
+/* True: it was surely not there.  From now on it is known, whether or not it comes to be written;
+ * to be called under the name's lock, or where a wrong "perhaps" costs no more than a lookup. */
+bool ldb_absent_claim(struct ldb_absent *a, uint64_t hash);
 bool ldb_absent_surely(struct ldb_absent *a, uint64_t hash);
 void ldb_absent_prefetch(struct ldb_absent *a, uint64_t hash); /* it will be asked about soon */
 uint64_t ldb_absent_bytes(const struct ldb_absent *a);
@@ -101,6 +107,7 @@ struct ldb_stripe {
 struct ldb_locks { /* what one call holds */
 	uint32_t count;
 	bool whole; /* the gate, exclusively, instead of stripes */
+	bool alone; /* the gate, shared, and no stripes: there is one session */
 	bool held;
 	struct {
 		uint16_t stripe;
@@ -112,6 +119,7 @@ static inline void ldb_locks_init(struct ldb_locks *locks)
 {
 	locks->count = 0;
 	locks->whole = false;
+	locks->alone = false;
 	locks->held = false;
 }
 struct ldb_hashes { /* of a node's names; computed once a put */
@@ -122,6 +130,8 @@ bool ldb_stripes_init(struct bk_store *store);
 void ldb_stripes_free(struct bk_store *store);
 void ldb_locks_add(struct ldb_locks *locks, uint64_t hash, bool exclusive);
 void ldb_locks_take(struct bk_store *store, struct ldb_locks *locks);
+/* A session comes or goes: writers that rely on being alone have left by then. */
+void ldb_locks_session(struct bk_store *store, int change);
 /* wrote: the stripes' contents may have changed; transactions that began before look closer. */
 void ldb_locks_drop(struct bk_store *store, struct ldb_locks *locks, bool wrote);
 /* Has anything under this hash been written since `clock`?  No means no. */
@@ -155,6 +165,7 @@ struct bk_store {
 	struct bk_error failure;
 
 	pthread_rwlock_t gate;
+	uint32_t sessions; /* changes under the exclusive gate */
 	struct ldb_stripe *stripes;
 	struct ldb_absent absent;
 	const char *settled; /* how settle() last ended, for inspect() */

@@ -155,8 +155,6 @@ static bk_status validate(struct bk_session *s, struct bk_error *err)
 void ldb_overlay_to_batch(struct bk_session *s, const struct ldb_overlay *overlay)
 {
 	const struct ldb_entry *e;
-	struct bk_slice name;
-	char tag;
 
 	for (e = ldb_overlay_first(overlay); e; e = e->next[0]) {
 		if (e->state == LDB_ENTRY_NONE)
@@ -171,8 +169,6 @@ void ldb_overlay_to_batch(struct bk_session *s, const struct ldb_overlay *overla
 		leveldb_writebatch_put(s->batch, e->key.data, e->key.len, e->value.data,
 				       e->value.len);
 		s->batch_bytes += e->key.len + e->value.len;
-		if (names(e, &tag, &name) && tag != LDB_KEY_CHILD)
-			ldb_absent_add(&s->store->absent, ldb_hash(tag, name));
 	}
 }
 

@@ -74,7 +74,7 @@ static int look_rarely(struct bk_session *s, struct ldb_value *out, char tag, st
 	known = look_overlay(s, out, &s->key);
 	if (known >= 0)
 		return known;
-	if (ldb_absent_surely(&s->store->absent, hash))
+	if (ldb_absent_claim(&s->store->absent, hash))
 		return 0;
 	return look_db(s, out, &s->key, err);
 }
@@ -96,6 +96,7 @@ int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_erro
 	const uint64_t serial = s->txn.active ? s->txn.serial : 0;
 	const uint64_t removals = atomic_load(&s->store->removals);
 	struct ldb_value v = {0};
+	uint64_t hash;
 	int found;
 
 	ldb_key_plain(&s->key, LDB_KEY_NODE, parent);
@@ -107,9 +108,10 @@ int ldb_look_parent(struct bk_session *s, struct bk_slice parent, struct bk_erro
 	if (s->parent.len && bk_slice_eq(ldb_buf_slice(&s->parent), parent) &&
 	    s->parent_txn == serial && (serial || s->parent_removals == removals))
 		return 1;
-	found = ldb_absent_surely(&s->store->absent, ldb_hash(LDB_KEY_NODE, parent))
-			? 0
-			: look_db(s, &v, &s->key, err);
+	hash = ldb_hash(LDB_KEY_NODE, parent);
+	if (s->seen && ldb_seen_before(s->seen, parent, hash))
+		return 1; /* not to be remembered before it is written */
+	found = ldb_absent_surely(&s->store->absent, hash) ? 0 : look_db(s, &v, &s->key, err);
 	ldb_value_free(&v);
 	if (found != 1)
 		return found;

@@ -123,7 +123,7 @@ static bk_status create(struct bk_session *s, const struct bk_node *node, struct
 	size_t i;
 	int found;
 
-	found = s->seen && ldb_seen_path(s->seen, node->path, hashes.path)
+	found = s->seen && ldb_seen_path(s->seen)
 			? 1
 			: ldb_look_path(s, &v, node->path, hashes.path, err);
 	ldb_value_free(&v);
@@ -131,8 +131,7 @@ static bk_status create(struct bk_session *s, const struct bk_node *node, struct
 		return (bk_status)found;
 	if (found)
 		return bk_fail(err, BK_EXISTS, 0, "path '%s' is taken", ldb_name(text, node->path));
-	if (node->parent.len && !(s->seen && ldb_seen_id(s->seen, node->parent,
-							 ldb_hash(LDB_KEY_NODE, node->parent)))) {
+	if (node->parent.len) {
 		found = ldb_look_parent(s, node->parent, err);
 		if (found < 0)
 			return (bk_status)found;
@@ -149,11 +148,6 @@ static bk_status create(struct bk_session *s, const struct bk_node *node, struct
 	}
 	for (i = 0; i < s->links.count; i++)
 		ldb_sink_link(s, node->id, &s->links.v[i], true);
-	/* A transaction's names come into the filter at its commit. */
-	if (!s->sink) {
-		ldb_absent_add(&s->store->absent, hashes.id);
-		ldb_absent_add(&s->store->absent, hashes.path);
-	}
 	return BK_OK;
 }
 
