@@ -137,9 +137,10 @@ static const char *const svc_osd_mkfs[] = {"ceph-osd", SVC_C,        "-i",      
 static const char *const svc_osd_place[] = {"ceph",  SVC_C, "osd",          "crush",          "add",
 					    "osd.0", "1.0", "root=default", "host=localhost", NULL};
 static const struct bk_command svc_before_osd[] = {
-	{.argv = svc_osd_new},
+	/* `ceph` can still be refused for an fsid of zeros when the machine is busy. */
+	{.argv = svc_osd_new, .flags = BK_COMMAND_RETRY},
 	{.argv = svc_osd_mkfs},
-	{.argv = svc_osd_place},
+	{.argv = svc_osd_place, .flags = BK_COMMAND_RETRY},
 	{.argv = NULL},
 };
 static const char *const svc_osd[] = {"ceph-osd", SVC_C, "-i", "0", "-f", NULL};

@@ -481,6 +481,7 @@ struct bk_setting { /* arrays end at key NULL; of two with one key the later tha
 	(1u << 0)                     /* in `after`: its effect is in {data}, copies need no more  \
 				       */
 #define BK_COMMAND_MAY_FAIL (1u << 1) /* a status other than 0 is no error */
+#define BK_COMMAND_RETRY    (1u << 2) /* may be run again: a few times, with pauses, till it is 0 */
 struct bk_command {                   /* arrays end at argv NULL */
 	const char *const *argv;
 	const char *stdin_text;        /* or NULL */

@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define CMD_OUTPUT_MAX ((size_t)1 << 20)
+#define CMD_RETRIES    5
+#define CMD_PAUSE_NS   UINT64_C(200000000)
 
 static bool cmd_env_put(char ***env, size_t *count, const char *name, const char *value)
 {
@@ -209,7 +211,7 @@ static bk_status cmd_capture(struct bk_keeper *k, const struct bk_command *c,
 	return st;
 }
 
-static bk_status cmd_one(struct bk_keeper *k, const struct bk_command *c, struct bk_error *err)
+static bk_status cmd_once(struct bk_keeper *k, const struct bk_command *c, struct bk_error *err)
 {
 	struct bk_buf text = BK_BUF_INIT;
 	char how[64], tail[400];
@@ -230,6 +232,22 @@ static bk_status cmd_one(struct bk_keeper *k, const struct bk_command *c, struct
 	if (st == BK_OK && c->capture)
 		st = cmd_capture(k, c, &text, err);
 	bk_buf_free(&text);
+	return st;
+}
+
+static bk_status cmd_one(struct bk_keeper *k, const struct bk_command *c, struct bk_error *err)
+{
+	int left = c->flags & BK_COMMAND_RETRY ? CMD_RETRIES : 0;
+	uint64_t until;
+	bk_status st;
+
+	while ((st = cmd_once(k, c, err)) == BK_IO && left-- > 0) {
+		until = bk_service_now_ns() + CMD_PAUSE_NS;
+		while (bk_service_now_ns() < until && bk_keeper_wait(k, NULL, 20))
+			;
+		if (k->quit || bk_keeper_ended(k))
+			break; /* it will not get better */
+	}
 	return st;
 }
 
