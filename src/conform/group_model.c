@@ -78,8 +78,8 @@ _Noreturn static void attempt_run(struct bk_test *t, const struct variant *v, st
 	bk_test_end(t);
 	bk_arena_free(&m->arena);
 	free(m);
-	if (bk_sanitizer_leaks())
-		FAIL(t, "memory is lost");
+	if (bk_sanitizer_found())
+		FAIL(t, "%s", bk_sanitizer_found());
 	_exit(0);
 }
 

@@ -244,8 +244,8 @@ _Noreturn static void child_run(struct bk_runner *p, const struct bk_case *what,
 	child_test(&t, p, what, index, folder, channel);
 	what->fn(&t);
 	bk_test_end(&t);
-	if (bk_sanitizer_leaks())
-		bk_test_fail(&t, (struct bk_at){NULL, 0}, "memory is lost (see below)");
+	if (bk_sanitizer_found())
+		bk_test_fail(&t, (struct bk_at){NULL, 0}, "%s", bk_sanitizer_found());
 	_exit(0);
 }
 

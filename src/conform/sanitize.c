@@ -1,8 +1,9 @@
 /*
  * sanitize.c - see sanitize.h.
  *
- * The one invariant: a case's process ends by _exit(), so that the leak check of AddressSanitizer
- * would never run if it were not asked for here.
+ * The one invariant: a case's process ends by _exit(), so that neither the leak check of
+ * AddressSanitizer nor the exit status of ThreadSanitizer would be seen if they were not asked for
+ * here.
  */
 #include "conform/sanitize.h"
 
@@ -24,6 +25,10 @@
 #ifdef BK_ASAN
 #include <sanitizer/lsan_interface.h>
 #endif
+#ifdef BK_TSAN
+#include <stdatomic.h>
+#endif
+#include <stddef.h>
 
 unsigned bk_sanitizer_slowdown(void)
 {
@@ -45,11 +50,24 @@ bool bk_sanitizer_memory(void)
 #endif
 }
 
-bool bk_sanitizer_leaks(void)
+#ifdef BK_TSAN
+/* The runtime calls this for each report that is not suppressed; it knows no other way. */
+static atomic_bool race_reported;
+
+void __tsan_on_report(void *report);
+void __tsan_on_report(void *report)
 {
-#ifdef BK_ASAN
-	return __lsan_do_recoverable_leak_check() != 0;
+	atomic_store(&race_reported, true);
+}
+#endif
+
+const char *bk_sanitizer_found(void)
+{
+#if defined(BK_ASAN)
+	return __lsan_do_recoverable_leak_check() ? "memory is lost (see below)" : NULL;
+#elif defined(BK_TSAN)
+	return atomic_load(&race_reported) ? "there is a data race (see below)" : NULL;
 #else
-	return false;
+	return NULL;
 #endif
 }

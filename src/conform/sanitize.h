@@ -10,6 +10,8 @@
 
 unsigned bk_sanitizer_slowdown(void); /* factor for waits; 1 without */
 bool bk_sanitizer_memory(void);       /* resident memory says nothing about the backend */
-bool bk_sanitizer_leaks(void);        /* memory that nothing points at any more */
+/* What has been found in this process so far, or NULL: memory that nothing points at any more, a
+ * data race.  Asked for at the end of a case. */
+const char *bk_sanitizer_found(void);
 
 #endif
