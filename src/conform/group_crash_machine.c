@@ -249,7 +249,7 @@ static void cut_short(struct bk_test *t, bool unmake)
 	int i;
 
 	bk_rng_init(&rng, t->seed);
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 6; i++) {
 		struct bk_box *b = bk_test_durable(t, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
 		struct bk_layered *l;
 
