@@ -24,7 +24,7 @@
 #define NODES 60000
 #define TURN  1000
 #define TURNS (NODES / TURN)
-#define PAIRS 7
+#define PAIRS 15
 #define DOC   500 /* bytes */
 
 /* ---- Noting calls ------------------------------------------------------------ */
