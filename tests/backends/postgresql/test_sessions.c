@@ -352,7 +352,11 @@ static void walks_do_not_grow(void **state)
 	assert_int_equal(walk(l, s, &children, 1), MANY);
 	assert_int_equal(walk(l, s, &in, 1), MANY);
 	assert_int_equal(walk(l, s, two, 2), MANY);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
 	assert_true(resident_peak_kib() - before < 16 * 1024);
+#else
+	(void)before;
+#endif
 	l->tables.session.close(s);
 	done(l);
 }
