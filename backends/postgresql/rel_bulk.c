@@ -6,6 +6,8 @@
  */
 #include "rel_bulk.h"
 
+#include <stdlib.h>
+
 #define BULK_SHORT_LIST 16
 
 enum { BULK_IDS, BULK_PATHS, BULK_DOCS, BULK_PARENTS, BULK_A };
@@ -188,7 +190,27 @@ void bulk_queue_create(struct bk_session *s, const struct bk_node *nodes, size_t
 /* ---- COPY: for large batches whose outcome is waited for anyway
  * -------------------------------------- */
 
-static void bulk_copy_nodes(struct bk_session *s, const struct bk_node *nodes, size_t n)
+static int bulk_by_id(const void *a, const void *b)
+{
+	const struct bk_node *const *x = a, *const *y = b;
+
+	return bk_slice_cmp((*x)->id, (*y)->id);
+}
+
+/* The nodes in the order of their ids, as the arrays go in; NULL: no memory. */
+static const struct bk_node **bulk_sort(const struct bk_node *nodes, size_t n)
+{
+	const struct bk_node **list = malloc(n * sizeof(*list));
+	size_t i;
+
+	for (i = 0; list && i < n; i++)
+		list[i] = &nodes[i];
+	if (list)
+		qsort(list, n, sizeof(*list), bulk_by_id);
+	return list;
+}
+
+static void bulk_copy_nodes(struct bk_session *s, const struct bk_node **nodes, size_t n)
 {
 	struct pg_copy c;
 	size_t i;
@@ -197,40 +219,40 @@ static void bulk_copy_nodes(struct bk_session *s, const struct bk_node *nodes, s
 		      "COPY node (size, id, path, doc, parent) FROM STDIN (FORMAT binary)");
 	for (i = 0; i < n; i++) {
 		pg_copy_row(&c, 5);
-		pg_copy_int(&c, nodes[i].doc.len);
-		pg_copy_value(&c, nodes[i].id);
-		pg_copy_value(&c, nodes[i].path);
-		pg_copy_value(&c, nodes[i].doc);
-		if (nodes[i].parent.len)
-			pg_copy_value(&c, nodes[i].parent);
+		pg_copy_int(&c, nodes[i]->doc.len);
+		pg_copy_value(&c, nodes[i]->id);
+		pg_copy_value(&c, nodes[i]->path);
+		pg_copy_value(&c, nodes[i]->doc);
+		if (nodes[i]->parent.len)
+			pg_copy_value(&c, nodes[i]->parent);
 		else
 			pg_copy_null(&c);
 	}
 	pg_copy_end(&c);
 }
 
-static void bulk_copy_links(struct bk_session *s, const struct bk_node *nodes, size_t n)
+static void bulk_copy_links(struct bk_session *s, const struct bk_node **nodes, size_t n)
 {
 	struct pg_map seen = {0};
 	struct pg_copy c;
 	size_t i, k, count = 0;
 
 	for (i = 0; i < n; i++)
-		count += nodes[i].link_count;
+		count += nodes[i]->link_count;
 	if (count == 0)
 		return;
 	pg_copy_begin(&c, &s->wire, &s->arrays[BULK_A],
 		      "COPY link (source, rel, target) FROM STDIN (FORMAT binary)");
 	for (i = 0; i < n; i++) {
-		if (nodes[i].link_count > BULK_SHORT_LIST)
-			pg_map_reset(&seen, nodes[i].link_count);
-		for (k = 0; k < nodes[i].link_count; k++) {
-			if (bulk_is_repeated(&seen, &nodes[i], k))
+		if (nodes[i]->link_count > BULK_SHORT_LIST)
+			pg_map_reset(&seen, nodes[i]->link_count);
+		for (k = 0; k < nodes[i]->link_count; k++) {
+			if (bulk_is_repeated(&seen, nodes[i], k))
 				continue;
 			pg_copy_row(&c, 3);
-			pg_copy_value(&c, nodes[i].id);
-			pg_copy_value(&c, nodes[i].links[k].rel);
-			pg_copy_value(&c, nodes[i].links[k].target);
+			pg_copy_value(&c, nodes[i]->id);
+			pg_copy_value(&c, nodes[i]->links[k].rel);
+			pg_copy_value(&c, nodes[i]->links[k].target);
 		}
 	}
 	if (seen.failed)
@@ -243,13 +265,19 @@ static void bulk_copy_links(struct bk_session *s, const struct bk_node *nodes, s
 bk_status bulk_copy(struct bk_session *s, const struct bk_node *nodes, size_t n,
 		    struct bk_error *err)
 {
+	const struct bk_node **sorted;
+
 	bulk_map_ids(s, nodes, n);
 	bulk_send_parents(s, nodes, n, BULK_LATER, PG_NO_ITEM);
 	bulk_send_parents(s, nodes, n, BULK_OUTSIDE, PG_NO_ITEM);
 	pg_wire_settle(&s->wire);
+	sorted = bulk_sort(nodes, n);
+	if (!sorted)
+		pg_wire_refuse(&s->wire, BK_NOMEM, PG_NO_ITEM, "out of memory");
 	if (!s->wire.failed)
-		bulk_copy_nodes(s, nodes, n);
+		bulk_copy_nodes(s, sorted, n);
 	if (!s->wire.failed)
-		bulk_copy_links(s, nodes, n);
+		bulk_copy_links(s, sorted, n);
+	free(sorted);
 	return pg_wire_report(&s->wire, "put_many", err);
 }

@@ -147,14 +147,15 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	/* The division fails, and with it all that follows, unless every parent is there. */
 	S(PG_BULK_PARENTS, "SELECT 1 / (count(*) = $2)::int FROM"
 			   " (SELECT 1 FROM node WHERE id = ANY($1) FOR KEY SHARE) p"),
-	/* $1 ids, $2 paths, $3 docs, $4 parents */
+	/* $1 ids, $2 paths, $3 docs, $4 parents.  Sorted: neighbours in an index come one after the
+	 * other, and two batches that meet take their keys in one order. */
 	S(PG_BULK_NODES,
 	  CREATE_INTO "SELECT id, path, doc, octet_length(doc), parent"
 		      " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])"
-		      " AS u (id, path, doc, parent)"),
+		      " AS u (id, path, doc, parent) ORDER BY id"),
 	S(PG_BULK_LINKS, "INSERT INTO link (source, rel, target) SELECT source, rel, target"
 			 " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])"
-			 " AS u (source, rel, target)"),
+			 " AS u (source, rel, target) ORDER BY source"),
 	/* The first of a batch that is in the way of what is stored: its place, and whether it is
 	 * the parent that is missing. $1 ids, $2 paths, $3 parents (NULL where not to be looked up)
 	 */
@@ -216,9 +217,11 @@ const struct pg_statement_text pg_statements[PG_STATEMENTS] = {
 	S(PG_BIN_FORGET, "DELETE FROM chunk WHERE id = $1"),
 	S(PG_BIN_STAT, "SELECT size FROM binaries WHERE key = $1"),
 	/* $1 key, $2 offset, $3 length; the first row of the range comes along */
-	S(PG_BIN_READ_FIRST, "SELECT b.id, b.size, substring(c.data FROM ($2 % 262144)::int + 1"
-			     " FOR least($3, 262144)::int) FROM binaries b LEFT JOIN chunk c"
-			     " ON c.id = b.id AND c.seq = $2 / 262144 AND $3 > 0 WHERE b.key = $1"),
+	S(PG_BIN_READ_FIRST,
+	  "SELECT b.id, b.size, CASE WHEN $2 % 262144 = 0 AND $3 >= 262144 THEN c.data"
+	  " ELSE substring(c.data FROM ($2 % 262144)::int + 1 FOR least($3, 262144)::int) END"
+	  " FROM binaries b LEFT JOIN chunk c"
+	  " ON c.id = b.id AND c.seq = $2 / 262144 AND $3 > 0 WHERE b.key = $1"),
 	S(PG_BIN_READ,
 	  "SELECT data FROM chunk WHERE id = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq"),
 	S(PG_BIN_REMOVE, "WITH b AS (DELETE FROM binaries WHERE key = $1 RETURNING id),"
