@@ -4,6 +4,7 @@
 #   cluster_start FOLDER [memstore|bluestore] [MORE LINES FOR [client.rgw.a]]
 #       sets AWS_* and cluster_{mon,osd,rgw}_pid, cluster_tls_url, cluster_ca, cluster_port
 #   cluster_rgw_kill, cluster_rgw_start, cluster_admin ARGUMENT..., cluster_stop
+#   cluster_crash_script FILE: a program that kills OSD and gateway and starts them again
 
 cluster_free_ports() { # N
 	python3 - "$1" <<-'PY'
@@ -35,11 +36,33 @@ cluster_rgw_kill() {
 	wait "$(cat "$cluster/rgw.pid")" 2>/dev/null || true
 }
 
+cluster_crash_script() {
+	cat >"$1" <<-SCRIPT
+		#!/bin/bash
+		export CEPH_ARGS=--no-mon-config
+		pids=\$(cat "$cluster/rgw.pid" "$cluster/osd.pid")
+		kill -9 \$pids
+		for pid in \$pids; do
+			while [ -e /proc/\$pid ] && ! grep -q '^State:.Z' /proc/\$pid/status; do sleep 0.01; done
+		done
+		setsid ceph-osd -c "$cluster/ceph.conf" -i 0 -f >>"$cluster/log" 2>&1 </dev/null &
+		echo \$! >"$cluster/osd.pid"
+		setsid radosgw -c "$cluster/ceph.conf" -n client.rgw.a -f >>"$cluster/log" 2>&1 </dev/null &
+		echo \$! >"$cluster/rgw.pid"
+		for i in \$(seq 600); do
+			curl -sf -o /dev/null --max-time 5 "$AWS_ENDPOINT_URL/" && exit 0
+			sleep 0.05
+		done
+		exit 1
+	SCRIPT
+	chmod +x "$1"
+}
+
 # Every process by its own pid, whatever became of the others.
 cluster_stop() {
 	local pid
 	set +e
-	for pid in $(cat "$cluster/rgw.pid" 2>/dev/null) ${cluster_osd_pid:-} ${cluster_mon_pid:-}; do
+	for pid in $(cat "$cluster/rgw.pid" "$cluster/osd.pid" 2>/dev/null) ${cluster_mon_pid:-}; do
 		kill -9 "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
@@ -133,6 +156,7 @@ cluster_start() {
 	} >>"$cluster/log" 2>&1
 	ceph-osd $c -i 0 -f >>"$cluster/log" 2>&1 &
 	cluster_osd_pid=$!
+	echo "$cluster_osd_pid" >"$cluster/osd.pid"
 	for i in $(seq 100); do
 		ceph $c osd stat 2>/dev/null | grep -q '1 up' && break
 		sleep 0.1
