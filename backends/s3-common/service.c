@@ -130,12 +130,16 @@ static const char *const svc_mon[] = {"ceph-mon", SVC_C, "-i", "a", "-f", NULL};
 
 /* ---- The OSD -------------------------------------------------------------- */
 
-static const char *const svc_osd_new[] = {
-	"ceph", SVC_C, "--connect-timeout", "20", "osd", "new", "{uuid2}", "0", NULL};
+/* The first command of a client reaches the monitor now and then before the client has learned the
+ * cluster's fsid, and is refused (EPERM).  Both commands may be given twice. */
+#define SVC_CEPH                                                                                   \
+	"/bin/sh", "-c", "for i in 1 2 3 4 5 6; do \"$@\" && exit; sleep 0.2; done; exit 1", "sh", \
+		"{bin}/ceph", SVC_C, "--connect-timeout", "20"
+static const char *const svc_osd_new[] = {SVC_CEPH, "osd", "new", "{uuid2}", "0", NULL};
 static const char *const svc_osd_mkfs[] = {"ceph-osd", SVC_C,        "-i",      "0",
 					   "--mkfs",   "--osd-uuid", "{uuid2}", NULL};
-static const char *const svc_osd_place[] = {"ceph",  SVC_C, "osd",          "crush",          "add",
-					    "osd.0", "1.0", "root=default", "host=localhost", NULL};
+static const char *const svc_osd_place[] = {
+	SVC_CEPH, "osd", "crush", "add", "osd.0", "1.0", "root=default", "host=localhost", NULL};
 static const struct bk_command svc_before_osd[] = {
 	/* `ceph` can still be refused for an fsid of zeros when the machine is busy. */
 	{.argv = svc_osd_new, .flags = BK_COMMAND_RETRY},

@@ -16,6 +16,16 @@ cluster_free_ports() { # N
 	PY
 }
 
+# The first command of a client is refused now and then (EPERM): it may not know the fsid yet.
+cluster_ceph() {
+	local i
+	for i in 1 2 3 4 5 6; do
+		ceph -c "$cluster/ceph.conf" --connect-timeout 20 "$@" && return 0
+		sleep 0.2
+	done
+	return 1
+}
+
 cluster_admin() { radosgw-admin -c "$cluster/ceph.conf" -n client.rgw.a "$@" 2>>"$cluster/log"; }
 
 cluster_rgw_start() {
@@ -150,9 +160,9 @@ cluster_start() {
 	ceph-mon $c -i a -f >>"$cluster/log" 2>&1 &
 	cluster_mon_pid=$!
 	{
-		ceph $c --connect-timeout 20 osd new "$osdid" 0
+		cluster_ceph osd new "$osdid" 0
 		ceph-osd $c -i 0 --mkfs --osd-uuid "$osdid"
-		ceph $c osd crush add osd.0 1.0 root=default host=localhost
+		cluster_ceph osd crush add osd.0 1.0 root=default host=localhost
 	} >>"$cluster/log" 2>&1
 	ceph-osd $c -i 0 -f >>"$cluster/log" 2>&1 &
 	cluster_osd_pid=$!
