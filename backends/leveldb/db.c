@@ -153,7 +153,7 @@ static bk_status open_engine(struct bk_store *store, bool create, bool keep_filt
 	return BK_OK;
 }
 
-static bool has_current(const struct bk_store *store)
+bool ldb_has_current(const struct bk_store *store)
 {
 	char path[4096];
 
@@ -169,9 +169,11 @@ static bk_status open_locked(struct bk_store *store, bool create, struct bk_erro
 	if (store->db)
 		return BK_OK;
 	status = ldb_folder_look(&place, store, err);
+	if (status == BK_OK)
+		status = ldb_folder_check_files(store, err);
 	if (status != BK_OK)
 		return status;
-	if (place != LDB_PLACE_OURS || (!create && !has_current(store)))
+	if (place != LDB_PLACE_OURS || (!create && !ldb_has_current(store)))
 		return bk_fail(err, BK_NOT_FOUND, 0, "there is no store in %s yet; make it first",
 			       store->folder);
 	status = ldb_folder_lock(&store->mark_fd, store, err);

@@ -45,7 +45,7 @@ static int read_mark(char text[MARK_BYTES], const char *folder)
 
 	if (!path)
 		return ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait */
 	if (fd >= 0)
 		n = read(fd, text, MARK_BYTES - 1);
 	rc = n < 0 ? errno : 0;
@@ -114,6 +114,25 @@ static bk_status look_unmarked(enum ldb_place *out, const struct bk_store *store
 		*out = LDB_PLACE_EMPTY;
 	}
 	free(entry);
+	return status;
+}
+
+bk_status ldb_folder_check_files(const struct bk_store *store, struct bk_error *err)
+{
+	DIR *dir = opendir(store->db_folder);
+	bk_status status = BK_OK;
+	struct dirent *e;
+	struct stat st;
+
+	while (dir && status == BK_OK && (e = readdir(dir))) {
+		if (fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
+		    !S_ISDIR(st.st_mode))
+			status = bk_fail(err, BK_CORRUPT, 0,
+					 "%s/%s is a pipe or a device; LevelDB would wait for it",
+					 store->db_folder, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
 	return status;
 }
 

@@ -84,9 +84,15 @@ bk_status ldb_inspect_offline(const struct bk_store *store, uint32_t what,
 
 	if (status != BK_OK)
 		return status;
-	if (place != LDB_PLACE_OURS || !manifest_path(path, sizeof(path), store))
+	if (place != LDB_PLACE_OURS || !ldb_has_current(store))
 		return bk_fail(err, BK_NOT_FOUND, 0, "there is no store in %s yet; make it first",
 			       store->folder);
+	status = ldb_folder_check_files(store, err);
+	if (status != BK_OK)
+		return status;
+	if (!manifest_path(path, sizeof(path), store))
+		return bk_fail(err, BK_CORRUPT, 0, "%s/CURRENT is damaged: it names no MANIFEST",
+			       store->db_folder);
 	if (what & BK_INSPECT_IDENTITY)
 		sink->put_str(sink->ctx, "read",
 			      "from outside; what is still in the log is not "

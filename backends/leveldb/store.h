@@ -178,6 +178,8 @@ char *ldb_path_of(const char *folder, const char *prefix, const char *name, cons
 enum ldb_place { LDB_PLACE_NONE, LDB_PLACE_EMPTY, LDB_PLACE_OURS };
 /* What stands there; FOREIGN when it is somebody else's. */
 bk_status ldb_folder_look(enum ldb_place *out, const struct bk_store *store, struct bk_error *err);
+/* LevelDB opens whatever bears a file's name, and waits for a pipe. */
+bk_status ldb_folder_check_files(const struct bk_store *store, struct bk_error *err);
 bk_status ldb_folder_make(const struct bk_store *store, struct bk_error *err);
 bk_status ldb_folder_unmake(const struct bk_store *store, struct bk_error *err);
 /* mark_lock.c.  Lock the mark, so that no second process, and no second store of this one, opens
@@ -186,6 +188,8 @@ bk_status ldb_folder_lock(int *fd, const struct bk_store *store, struct bk_error
 
 /* db.c: the database handle */
 bk_status ldb_db_open(struct bk_store *store, bool create, struct bk_error *err);
+/* Has LevelDB been there? */
+bool ldb_has_current(const struct bk_store *store);
 /* A worker may be opening it just now. */
 bool ldb_db_is_open(struct bk_store *store);
 void ldb_db_close(struct bk_store *store);

@@ -188,7 +188,9 @@ static bk_status target_folder(struct bk_inspect_target *target, const char *fol
 		return st;
 	if (!backend && !found.backend)
 		return target_try_all(target, folder, args, err);
-	st = bk_plugin_given(&target->plugin, backend ? backend : found.backend, err);
+	/* a mark is a stranger's word: by name only, a path in it would have its code loaded */
+	st = backend ? bk_plugin_given(&target->plugin, backend, err)
+		     : bk_plugin_find(&target->plugin, found.backend, err);
 	target->mark = found.mark;
 	found.mark = NULL;
 	if (st == BK_OK && found.space) {

@@ -78,8 +78,46 @@ wants_err 'not a mark of bakeoff'
 printf 'my-mark\nwho\n' >"$scratch/empty/.bakeoff"
 run inspect "$scratch/empty"
 wants_usage "backend 'who' is unknown"
+# a mark names a backend; a path in it would load a stranger's code
+cp "$build/tests/plugins/demo/bk-demo.so" "$scratch/empty/evil.so"
+for name in ./evil.so "$scratch/empty/evil.so" evil.so ../evil; do
+	printf 'my-mark\n%s\n' "$name" >"$scratch/empty/.bakeoff"
+	cd "$scratch/empty"
+	run inspect .
+	wants_usage 'is unknown'
+	cd "$scratch"
+done
+rm "$scratch/empty/evil.so"
 run inspect "$(printf 'two\nlines')"
 wants_usage 'is unknown'
+
+# a damaged LevelDB folder: an answer, and no waiting for a pipe
+if [ -e "$build/backends/bk-leveldb.so" ]; then
+	cd "$scratch"
+	cat >m.yaml <<'Y'
+rounds: 1
+durability: process
+variants: [{name: v, nodes: leveldb}]
+scenarios: [{name: n-children, n: 10}]
+Y
+	run run m.yaml --keep
+	wants_status 0
+	store=$(echo "$scratch"/bakeoff-data/*/v/nodes/d*)
+	run inspect "$store"
+	wants_status 0
+	echo 'nonsense' >"$store/db/CURRENT"
+	run inspect "$store"
+	wants_status 1
+	wants_err 'CURRENT is damaged: it names no MANIFEST'
+	rm "$store/db/CURRENT"
+	mkfifo "$store/db/CURRENT"
+	run inspect "$store"
+	wants_status 1
+	wants_err 'CURRENT is a pipe or a device'
+	rm "$store/db/CURRENT"
+	run inspect "$store"
+	wants_usage 'there is no store'
+fi
 
 # servers, and no secret in what is printed
 export DEMO_PASSWORD=s3cret
