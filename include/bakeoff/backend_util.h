@@ -48,22 +48,34 @@ static inline size_t bk_utf8_len(const char *p)
 	return n;
 }
 
-/* Make one line of UTF-8 of a text that may quote anything: an id, a path, a server's words. */
-static inline void bk_one_line(char *text)
+/* Make UTF-8 without control characters of a text that may quote anything: an id, a path, a
+ * server's words.  Its length stays.  U+0080 to U+009F command a terminal just as ESC does. */
+static inline void bk_clean(char *text)
 {
-	char *p = text;
+	unsigned char *p = (unsigned char *)text;
 	size_t n;
 
 	while (*p) {
-		n = bk_utf8_len(p);
+		n = bk_utf8_len((const char *)p);
 		if (n == 0)
 			*p = '?';
-		else if ((unsigned char)*p < 0x20 || *p == 0x7f)
+		else if (*p < 0x20 || *p == 0x7f)
 			*p = ' ';
+		else if (*p == 0xc2 && p[1] < 0xa0)
+			p[0] = p[1] = ' ';
 		p += n ? n : 1;
 	}
-	while (p > text && p[-1] == ' ')
-		*--p = '\0';
+}
+
+/* The same, without spaces at its end: one line. */
+static inline void bk_one_line(char *text)
+{
+	size_t len;
+
+	bk_clean(text);
+	len = strlen(text);
+	while (len && text[len - 1] == ' ')
+		text[--len] = '\0';
 }
 
 /* Fill *err from `status`, a vendor code (errno, SQL error number, HTTP status; 0 if none)

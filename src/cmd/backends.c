@@ -8,6 +8,7 @@
 #include "plugin/plugin.h"
 #include "plugin/value.h"
 #include "util/buf.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -70,7 +71,7 @@ static int backends_print(struct bk_buf *text)
 	int status = text->failed ? bk_cmd_fail("out of memory") : BK_EXIT_OK;
 
 	if (status == BK_EXIT_OK)
-		fputs(bk_buf_str(text), stdout);
+		bk_plain_puts(text->data, stdout);
 	bk_buf_free(text);
 	return status;
 }

@@ -3,8 +3,26 @@
  */
 #include "report/compare.h"
 #include "cmd/open_results.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
+
+/* CSV and JSON are for programs: they get what is there. */
+static bk_status compare_print(const struct bk_comparison *c, enum bk_format format,
+			       struct bk_error *err)
+{
+	struct bk_plain plain;
+
+	if (format == BK_FORMAT_CSV || format == BK_FORMAT_JSON) {
+		bk_comparison_print(stdout, c, format);
+		return BK_OK;
+	}
+	bk_plain_begin(&plain);
+	if (plain.file)
+		bk_comparison_print(plain.file, c, format);
+	return bk_plain_end(&plain, stdout) < 0 ? bk_fail(err, BK_NOMEM, 0, "out of memory")
+						: BK_OK;
+}
 
 static int compare_exec(const struct bk_cmd_args *args)
 {
@@ -23,7 +41,7 @@ static int compare_exec(const struct bk_cmd_args *args)
 	st = bk_comparison_load(&c, results, run, bk_cmd_flag(args, "reference"),
 				bk_cmd_flag(args, "metrics"), &err);
 	if (st >= 0) {
-		bk_comparison_print(stdout, &c, format);
+		st = compare_print(&c, format, &err);
 		bk_comparison_free(&c);
 	}
 	bk_results_close(results);

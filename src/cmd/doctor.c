@@ -6,6 +6,8 @@
 #include "cmd/doctor.h"
 
 #include "cmd/cmd.h"
+#include "util/buf.h"
+#include "util/plain.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -15,16 +17,20 @@ void bk_doctor_say(struct bk_doctor *doctor, enum bk_doctor_level level, const c
 		   const char *advice, const char *fmt, ...)
 {
 	static const char *const marks[] = {"ok", "note", "PROBLEM"};
+	struct bk_buf text = BK_BUF_INIT;
 	va_list ap;
 
 	assert(level != BK_DOCTOR_PROBLEM || advice);
-	printf("  %-8s %s: ", marks[level], what);
+	bk_buf_putf(&text, "  %-8s %s: ", marks[level], what);
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	bk_buf_vputf(&text, fmt, ap);
 	va_end(ap);
-	printf("\n");
+	bk_buf_puts(&text, "\n");
 	if (advice)
-		printf("           -> %s\n", advice);
+		bk_buf_putf(&text, "           -> %s\n", advice);
+	if (text.data)
+		bk_plain_puts(text.data, stdout);
+	bk_buf_free(&text);
 	doctor->problems += level == BK_DOCTOR_PROBLEM;
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/inspect_target.h"
 #include "cmd/set.h"
 #include "util/buf.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -81,7 +82,7 @@ static int inspect_print_text(const struct bk_inspect_target *target)
 	if (text.failed)
 		status = bk_cmd_fail("out of memory");
 	else
-		fputs(bk_buf_str(&text), stdout);
+		bk_plain_puts(text.data, stdout);
 	bk_buf_free(&text);
 	return status;
 }

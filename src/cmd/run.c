@@ -8,6 +8,7 @@
 #include "report/compare.h"
 #include "report/dryrun.h"
 #include "report/progress.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -38,11 +39,28 @@ static int dry_run(struct bk_matrix *m, const char *path)
 	return BK_EXIT_OK;
 }
 
-static int report_end(const struct bk_run_summary *summary, const char *path, bool named,
+/* The comparison at the end; what it quotes must not reach a terminal raw. */
+static void compare(struct bk_results *results, int64_t run)
+{
+	struct bk_error err = bk_error_init();
+	struct bk_plain plain;
+	bk_status st = BK_NOMEM;
+
+	bk_plain_begin(&plain);
+	if (plain.file)
+		st = bk_compare_run(plain.file, results, run, NULL, BK_FORMAT_TABLE, &err);
+	if (bk_plain_end(&plain, stdout) < 0 || st < 0)
+		fprintf(stderr, "bakeoff: no comparison: %s\n",
+			err.message[0] ? err.message : "out of memory");
+}
+
+static int report_end(const struct bk_run_summary *summary, const char *file, bool named,
 		      bool quiet)
 {
-	char with[600] = "";
+	char path[600], with[620] = "";
 
+	snprintf(path, sizeof(path), "%s", file);
+	bk_one_line(path);
 	if (named)
 		snprintf(with, sizeof(with), " --results %s", path);
 	if (!summary->run)
@@ -70,17 +88,22 @@ static int execute(struct bk_matrix *m, const struct bk_cmd_args *args, const ch
 	struct bk_progress progress;
 	struct bk_run_events events;
 	bool quiet = bk_cmd_flag(args, "quiet") != NULL;
+	char *note = bk_cmd_flag(args, "note") ? strdup(bk_cmd_flag(args, "note")) : NULL;
 	struct bk_run_config config = {
 		.matrix = m,
-		.note = bk_cmd_flag(args, "note"),
+		.note = note,
 		.keep = bk_cmd_flag(args, "keep") != NULL,
 		.interrupted = bk_interrupt_watch(),
 	};
 	bk_status st;
 	int rc;
 
-	if (bk_results_open(&config.results, path, true, &err) < 0)
+	if (note)
+		bk_one_line(note);
+	if (bk_results_open(&config.results, path, true, &err) < 0) {
+		free(note);
 		return bk_cmd_usage("%s", err.message);
+	}
 	bk_progress_init(&progress, stderr, quiet, bk_cmd_flag(args, "no-color") != NULL);
 	events = bk_progress_events(&progress);
 	config.events = &events;
@@ -88,13 +111,16 @@ static int execute(struct bk_matrix *m, const struct bk_cmd_args *args, const ch
 	bk_progress_end(&progress);
 	if (st < 0 && !summary.run) {
 		bk_results_close(config.results);
+		free(note);
 		return bk_cmd_usage("%s", err.message);
 	}
 	if (st < 0)
 		fprintf(stderr, "bakeoff: the run ends: %s\n", err.message);
 	else if (!summary.interrupted)
-		bk_compare_run(stdout, config.results, summary.run, NULL, BK_FORMAT_TABLE, &err);
+		compare(config.results, summary.run);
 	bk_results_close(config.results);
+	free(note);
+	bk_one_line(summary.data);
 	rc = report_end(&summary, path, bk_cmd_flag(args, "results") != NULL, quiet);
 	return st < 0 ? BK_EXIT_FAILED : rc;
 }
@@ -125,6 +151,8 @@ static int run_exec(const struct bk_cmd_args *args)
 		rc = bk_cmd_usage("%s", err.message);
 	else if (bk_cmd_flag(args, "dry-run"))
 		rc = dry_run(&m, path);
+	else if (bk_run_check_data(&m, &err) < 0)
+		rc = bk_cmd_usage("%s", err.message);
 	else
 		rc = execute(&m, args, path);
 	bk_matrix_free(&m);

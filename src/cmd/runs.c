@@ -3,6 +3,7 @@
  */
 #include "cmd/open_results.h"
 #include "report/dump.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -12,12 +13,17 @@ static int runs_exec(const struct bk_cmd_args *args)
 {
 	struct bk_error err = bk_error_init();
 	struct bk_results *results;
+	struct bk_plain plain;
 	bk_status st;
 
 	if (bk_results_open(&results, bk_results_path(bk_cmd_flag(args, "results")), false, &err) <
 	    0)
 		return bk_cmd_usage("%s", err.message);
-	st = bk_dump_runs(stdout, results, &err);
+	bk_plain_begin(&plain);
+	st = plain.file ? bk_dump_runs(plain.file, results, &err)
+			: bk_fail(&err, BK_NOMEM, 0, "out of memory");
+	if (bk_plain_end(&plain, stdout) < 0 && st >= 0)
+		st = bk_fail(&err, BK_NOMEM, 0, "out of memory");
 	bk_results_close(results);
 	return st < 0 ? bk_cmd_fail("%s", err.message) : BK_EXIT_OK;
 }

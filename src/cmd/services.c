@@ -6,6 +6,7 @@
  */
 #include "cmd/servers.h"
 #include "util/buf.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -60,6 +61,7 @@ static int services_json(const struct bk_service_list *list)
 static int services_text(const struct bk_service_list *list)
 {
 	char since[32], until[32];
+	struct bk_plain plain;
 	int width = 2;
 	size_t i;
 
@@ -72,17 +74,20 @@ static int services_text(const struct bk_service_list *list)
 
 		width = len > width ? len : width;
 	}
-	printf("%-*s  %-19s  %-19s  %-8s  %s\n", width, "ID", "SINCE", "UNTIL", "STATE",
-	       "WHERE AND WHAT FOR");
+	bk_plain_begin(&plain);
+	if (!plain.file)
+		return bk_cmd_fail("out of memory");
+	fprintf(plain.file, "%-*s  %-19s  %-19s  %-8s  %s\n", width, "ID", "SINCE", "UNTIL",
+		"STATE", "WHERE AND WHAT FOR");
 	for (i = 0; i < list->count; i++) {
 		const struct bk_service_info *s = &list->items[i];
 
 		services_when(since, s->created_unix_s);
 		services_when(until, s->expires_unix_s);
-		printf("%-*s  %-19s  %-19s  %-8s  %s (%s)\n", width, s->id, since,
-		       until[0] ? until : "torn down", services_state(s), s->where, s->purpose);
+		fprintf(plain.file, "%-*s  %-19s  %-19s  %-8s  %s (%s)\n", width, s->id, since,
+			until[0] ? until : "torn down", services_state(s), s->where, s->purpose);
 	}
-	return BK_EXIT_OK;
+	return bk_plain_end(&plain, stdout) < 0 ? bk_cmd_fail("out of memory") : BK_EXIT_OK;
 }
 
 static int services_exec(const struct bk_cmd_args *args)
@@ -128,7 +133,7 @@ static int teardown_one(const char *id, bool forget)
 	bk_status st = forget ? bk_service_forget(id, &err) : bk_service_teardown(id, &err);
 
 	if (st == BK_NOT_FOUND) {
-		fprintf(stderr, "bakeoff: teardown: nothing runs as '%.60s'\n", id);
+		bk_cmd_fail("teardown: nothing runs as '%.60s'", id); /* said, not meant */
 		return BK_EXIT_OK;
 	}
 	return st == BK_OK ? BK_EXIT_OK : bk_cmd_servers_failed("teardown", id, &err);

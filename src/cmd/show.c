@@ -3,10 +3,24 @@
  */
 #include "cmd/open_results.h"
 #include "report/dump.h"
+#include "util/plain.h"
 
 #include <bakeoff/backend_util.h>
 
 #include <string.h>
+
+static bk_status show_text(struct bk_results *results, int64_t run, struct bk_error *err)
+{
+	struct bk_plain plain;
+	bk_status st;
+
+	bk_plain_begin(&plain);
+	st = plain.file ? bk_dump_show(plain.file, results, run, err)
+			: bk_fail(err, BK_NOMEM, 0, "out of memory");
+	if (bk_plain_end(&plain, stdout) < 0 && st >= 0)
+		st = bk_fail(err, BK_NOMEM, 0, "out of memory");
+	return st;
+}
 
 static int show_exec(const struct bk_cmd_args *args)
 {
@@ -23,7 +37,7 @@ static int show_exec(const struct bk_cmd_args *args)
 	if (format && strcmp(format, "json") == 0)
 		st = bk_dump_json(stdout, results, run, &err);
 	else
-		st = bk_dump_show(stdout, results, run, &err);
+		st = show_text(results, run, &err);
 	bk_results_close(results);
 	return st < 0 ? bk_cmd_fail("%s", err.message) : BK_EXIT_OK;
 }

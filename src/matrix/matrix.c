@@ -3,6 +3,7 @@
  */
 #include "matrix/parse.h"
 
+#include "results/results.h"
 #include "util/suggest.h"
 #include "util/units.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_MAX   1000u
 #define VARIANTS_MAX 64u
 
 static const char *const durability_names[] = {"none", "process", "machine", NULL};
@@ -80,7 +80,7 @@ static bk_status parse_name(struct bk_matrix *m, const struct bk_yaml *v, struct
 static bk_status parse_rounds(struct bk_matrix *m, const struct bk_yaml *v, struct bk_error *err)
 {
 	uint64_t n;
-	bk_status st = number(&n, m, v, 1, ROUNDS_MAX, bk_units_parse_count, err);
+	bk_status st = number(&n, m, v, 1, BK_ROUNDS_MAX, bk_units_parse_count, err);
 
 	if (st >= 0)
 		m->rounds = (uint32_t)n;
@@ -399,7 +399,7 @@ static bk_status override_number(uint64_t *out, const char *flag, const char *te
 }
 
 static bool add_option(struct bk_matrix *m, struct bk_half *half, const char *name,
-		       const char *value, bool if_known)
+		       const char *value, bool *known)
 {
 	struct bk_pair_text *options =
 		bk_arena_alloc(&m->arena, (half->option_count + 2) * sizeof(*options));
@@ -409,7 +409,7 @@ static bool add_option(struct bk_matrix *m, struct bk_half *half, const char *na
 	if (half->option_count)
 		memcpy(options, half->options, half->option_count * sizeof(*options));
 	options[half->option_count] =
-		(struct bk_pair_text){.name = name, .value = value, .if_known = if_known};
+		(struct bk_pair_text){.name = name, .value = value, .known = known};
 	half->options = options;
 	half->option_count++;
 	return true;
@@ -421,6 +421,7 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 {
 	const char *equals = strchr(set, '='), *dot;
 	char *target = NULL, *name, *value;
+	bool *known = NULL;
 	size_t i, applied = 0;
 
 	if (!equals || equals == set)
@@ -431,6 +432,10 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 	name = bk_arena_strndup(&m->arena, dot ? dot + 1 : set,
 				(size_t)(equals - (dot ? dot + 1 : set)));
 	value = bk_arena_strdup(&m->arena, equals + 1);
+	if (!target)
+		known = bk_arena_alloc(&m->arena, sizeof(*known));
+	if (!name || !value || (dot ? !target : !known))
+		return bk_fail(err, BK_NOMEM, 0, "out of memory for the matrix");
 	for (i = 0; i < m->variant_count; i++) {
 		struct bk_variant *v = &m->variants[i];
 		struct bk_half *halves[2] = {&v->nodes, &v->binaries};
@@ -442,7 +447,7 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 			if (target && strcmp(target, v->name) != 0 &&
 			    strcmp(target, halves[h]->backend) != 0)
 				continue;
-			if (!add_option(m, halves[h], name, value, !target))
+			if (!add_option(m, halves[h], name, value, known))
 				return bk_fail(err, BK_NOMEM, 0, "out of memory for the matrix");
 			applied++;
 		}
@@ -463,7 +468,7 @@ static bk_status apply(struct bk_matrix *m, const struct bk_matrix_overrides *o,
 	size_t i;
 
 	if (o->rounds) {
-		st = override_number(&rounds, "--rounds", o->rounds, 1, ROUNDS_MAX, err);
+		st = override_number(&rounds, "--rounds", o->rounds, 1, BK_ROUNDS_MAX, err);
 		if (st >= 0)
 			m->rounds = (uint32_t)rounds;
 	}

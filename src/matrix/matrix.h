@@ -14,7 +14,9 @@ struct bk_pair_text { /* an option of a backend, as written */
 	const char *name, *value;
 	const struct bk_yaml *at; /* NULL: from --set */
 	const struct bk_yaml_file *file;
-	bool if_known; /* --set without a name: stores that lack the option do not mind */
+	/* --set without a name: stores that lack the option do not mind, but one must know it.  Set
+	 * by the first that does; shared by all that got it.  NULL: a name was given. */
+	bool *known;
 };
 
 struct bk_half {             /* one store of a variant */

@@ -188,6 +188,18 @@ static bk_status build_map(struct bk_yaml *map, struct builder *b, unsigned int 
 	}
 }
 
+/* An escape such as "\\e[2J" must not come back on somebody's terminal from the results file. */
+static bool has_control(const char *text)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)text; *p; p++) {
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0))
+			return true;
+	}
+	return false;
+}
+
 /* Takes over the event. */
 static bk_status build(struct bk_yaml **out, struct builder *b, yaml_event_t *event,
 		       unsigned int depth)
@@ -215,6 +227,10 @@ static bk_status build(struct bk_yaml **out, struct builder *b, yaml_event_t *ev
 					 event->data.scalar.length);
 		if (strlen(node->text) != event->data.scalar.length)
 			st = fail_at(b, &event->start_mark, "a value holds a NUL byte");
+		else if (has_control(node->text))
+			st = fail_at(
+				b, &event->start_mark,
+				"a value holds a line end, a tab or another control character");
 	} else if (event->type == YAML_SEQUENCE_START_EVENT) {
 		node->type = BK_YAML_LIST;
 		st = build_list(node, b, depth);
@@ -286,6 +302,10 @@ bk_status bk_yaml_load(struct bk_yaml_file *out, const char *path, struct bk_err
 	st = bk_fs_read(&text, &len, path, FILE_MAX_BYTES, &why);
 	if (st < 0)
 		return bk_fail(err, BK_INVALID, why.vendor_code, "%s", why.message);
+	/* libyaml counts a byte order mark as a column, and the first key then stands too far right
+	 */
+	if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
+		memmove(text, text + 3, (len -= 3) + 1);
 	out->text = bk_arena_strndup(&out->arena, text, len);
 	free(text);
 	if (!out->text || !yaml_parser_initialize(&b.parser))

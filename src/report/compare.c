@@ -45,8 +45,12 @@ static bk_status on_run(void *ctx, const char *const *v, int n, struct bk_error 
 	struct loader *l = ctx;
 	struct bk_comparison *c = l->c;
 
+	unsigned long rounds = strtoul(v[8], NULL, 10);
+
 	(void)n;
-	(void)err;
+	if (rounds < 1 || rounds > BK_ROUNDS_MAX)
+		return bk_fail(err, BK_INVALID, 0, "run %lld is damaged: it says to have %s rounds",
+			       (long long)c->run, v[8]);
 	c->matrix = keep(l, v[0]);
 	c->started = keep(l, v[1]);
 	c->status = keep(l, v[2]);
@@ -55,7 +59,7 @@ static bk_status on_run(void *ctx, const char *const *v, int n, struct bk_error 
 	c->seed = keep(l, v[5]);
 	c->host = keep(l, v[6]);
 	c->version = keep(l, v[7]);
-	c->rounds = (uint32_t)strtoul(v[8], NULL, 10);
+	c->rounds = (uint32_t)rounds;
 	return BK_OK;
 }
 

@@ -255,8 +255,13 @@ static void print_csv(FILE *out, const struct bk_comparison *c)
 			if (!cell->present)
 				continue;
 			bk_csv_field(out, row->kase);
-			fprintf(out, ",%s,%s,%s,%zu,%" PRIu32 ",", row->metric, row->unit,
-				c->variants[k].name, cell->summary.n, cell->failed);
+			fputc(',', out);
+			bk_csv_field(out, row->metric);
+			fputc(',', out);
+			bk_csv_field(out, row->unit);
+			fputc(',', out);
+			bk_csv_field(out, c->variants[k].name);
+			fprintf(out, ",%zu,%" PRIu32 ",", cell->summary.n, cell->failed);
 			csv_number(out, cell->summary.median);
 			fputc(',', out);
 			csv_number(out, cell->summary.min);
@@ -264,7 +269,11 @@ static void print_csv(FILE *out, const struct bk_comparison *c)
 			csv_number(out, cell->summary.max);
 			fputc(',', out);
 			csv_number(out, cell->ratio);
-			fprintf(out, ",%s,%s,", c->variants[c->reference].name, cell->marks);
+			fputc(',', out);
+			bk_csv_field(out, c->variants[c->reference].name);
+			fputc(',', out);
+			bk_csv_field(out, cell->marks);
+			fputc(',', out);
 			bk_csv_field(out, cell->error ? cell->error : "");
 			fputc('\n', out);
 		}

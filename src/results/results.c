@@ -1,39 +1,23 @@
 /*
- * results.c - opening, refusing, and writing the results file.
+ * results.c - writing the results file, and asking it.
  */
-#include "results/results.h"
+#include "results/file.h"
 
-#include "results/schema.h"
 #include "util/buf.h"
 
 #include <bakeoff/backend_util.h>
 
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct bk_results {
-	sqlite3 *db;
-	char *path;
-};
 
 struct bk_trial_writer {
 	struct bk_results *results;
 	int64_t trial;
 };
 
-const char *bk_results_path(const char *flag)
-{
-	const char *env = getenv("BAKEOFF_RESULTS");
-
-	if (flag)
-		return flag;
-	return env && *env ? env : BK_RESULTS_DEFAULT;
-}
-
-static bk_status sql_fail(struct bk_results *r, const char *doing, struct bk_error *err)
+bk_status bk_results_sql_fail(struct bk_results *r, const char *doing, struct bk_error *err)
 {
 	int code = sqlite3_extended_errcode(r->db);
 	bk_status st = BK_IO;
@@ -46,120 +30,12 @@ static bk_status sql_fail(struct bk_results *r, const char *doing, struct bk_err
 		       sqlite3_errmsg(r->db));
 }
 
-static bk_status run_sql(struct bk_results *r, const char *sql, const char *doing,
+bk_status bk_results_sql(struct bk_results *r, const char *sql, const char *doing,
 			 struct bk_error *err)
 {
 	if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return sql_fail(r, doing, err);
+		return bk_results_sql_fail(r, doing, err);
 	return BK_OK;
-}
-
-/* ---- Opening ----------------------------------------------------------------------- */
-
-static bk_status schema_of(int *out, struct bk_results *r, struct bk_error *err)
-{
-	sqlite3_stmt *s = NULL;
-	int rc;
-
-	*out = -1;
-	rc = sqlite3_prepare_v2(r->db, "SELECT count(*) FROM sqlite_master", -1, &s, NULL);
-	if (rc != SQLITE_OK || sqlite3_step(s) != SQLITE_ROW) {
-		sqlite3_finalize(s);
-		return bk_fail(err, BK_INVALID, rc, "'%s' is not a results file: %s", r->path,
-			       sqlite3_errmsg(r->db));
-	}
-	if (sqlite3_column_int(s, 0) == 0)
-		*out = 0;
-	sqlite3_finalize(s);
-	if (*out == 0)
-		return BK_OK;
-	rc = sqlite3_prepare_v2(r->db, "SELECT value FROM meta WHERE key = 'schema'", -1, &s, NULL);
-	if (rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-		*out = sqlite3_column_int(s, 0);
-	sqlite3_finalize(s);
-	if (*out <= 0)
-		return bk_fail(
-			err, BK_INVALID, 0,
-			"'%s' is a database, but not a results file of bakeoff; it is left as "
-			"it is",
-			r->path);
-	return BK_OK;
-}
-
-static bk_status prepare_schema(struct bk_results *r, bool write, struct bk_error *err)
-{
-	int schema;
-	bk_status st = schema_of(&schema, r, err);
-
-	if (st < 0)
-		return st;
-	if (schema == BK_RESULTS_SCHEMA)
-		return BK_OK;
-	if (schema > 0)
-		return bk_fail(
-			err, BK_INVALID, 0,
-			"'%s' has schema %d, this bakeoff writes schema %d; name another file "
-			"with --results",
-			r->path, schema, BK_RESULTS_SCHEMA);
-	if (!write)
-		return bk_fail(err, BK_INVALID, 0, "'%s' is empty; nothing was recorded in it",
-			       r->path);
-	st = run_sql(r, "BEGIN IMMEDIATE", "make the tables", err);
-	if (st >= 0)
-		st = run_sql(r, BK_RESULTS_SQL "INSERT INTO meta VALUES('schema', '1')",
-			     "make the tables", err);
-	if (st >= 0)
-		st = run_sql(r, "COMMIT", "make the tables", err);
-	return st;
-}
-
-bk_status bk_results_open(struct bk_results **out, const char *path, bool write,
-			  struct bk_error *err)
-{
-	struct bk_results *r = calloc(1, sizeof(*r));
-	struct stat sb;
-	bk_status st = BK_OK;
-	int rc;
-
-	if (!r || !(r->path = strdup(path))) {
-		free(r);
-		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	}
-	if (stat(path, &sb) == 0 && S_ISDIR(sb.st_mode))
-		st = bk_fail(err, BK_INVALID, 0, "'%s' is a folder, not a results file", path);
-	if (st >= 0) {
-		rc = sqlite3_open_v2(path, &r->db,
-				     write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-					   : SQLITE_OPEN_READONLY,
-				     NULL);
-		if (rc != SQLITE_OK)
-			st = bk_fail(err, BK_INVALID, rc, "cannot open the results file '%s': %s%s",
-				     path, r->db ? sqlite3_errmsg(r->db) : "out of memory",
-				     write ? "" : "; has anything been run?");
-	}
-	if (st >= 0) {
-		sqlite3_busy_timeout(r->db, 10000);
-		st = prepare_schema(r, write, err);
-	}
-	/* each trial is on disk when the next one starts; readers may look on */
-	if (st >= 0 && write)
-		st = run_sql(r, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
-			     "set the journal", err);
-	if (st < 0) {
-		bk_results_close(r);
-		return st;
-	}
-	*out = r;
-	return BK_OK;
-}
-
-void bk_results_close(struct bk_results *r)
-{
-	if (!r)
-		return;
-	sqlite3_close(r->db);
-	free(r->path);
-	free(r);
 }
 
 uint64_t bk_results_bytes(const struct bk_results *r)
@@ -190,7 +66,7 @@ static bk_status insert(struct bk_results *r, const char *doing, struct bk_error
 	int i, rc;
 
 	if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
-		return sql_fail(r, doing, err);
+		return bk_results_sql_fail(r, doing, err);
 	va_start(ap, types);
 	for (i = 0; types[i]; i++) {
 		const char *text;
@@ -219,7 +95,7 @@ static bk_status insert(struct bk_results *r, const char *doing, struct bk_error
 	va_end(ap);
 	rc = sqlite3_step(s);
 	if (rc != SQLITE_DONE)
-		st = sql_fail(r, doing, err);
+		st = bk_results_sql_fail(r, doing, err);
 	sqlite3_finalize(s);
 	return st;
 }
@@ -289,7 +165,7 @@ bk_status bk_results_trial(struct bk_results *r, const struct bk_trial_row *row,
 			   void *ctx, struct bk_error *err)
 {
 	struct bk_trial_writer w = {.results = r};
-	bk_status st = run_sql(r, "BEGIN IMMEDIATE", "record a trial", err);
+	bk_status st = bk_results_sql(r, "BEGIN IMMEDIATE", "record a trial", err);
 
 	if (st < 0)
 		return st;
@@ -303,7 +179,7 @@ bk_status bk_results_trial(struct bk_results *r, const struct bk_trial_row *row,
 	if (st >= 0 && add)
 		st = add(ctx, &w, err);
 	if (st >= 0)
-		st = run_sql(r, "COMMIT", "record a trial", err);
+		st = bk_results_sql(r, "COMMIT", "record a trial", err);
 	if (st < 0)
 		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
 	return st;
@@ -367,7 +243,7 @@ bk_status bk_results_query(struct bk_results *r, const char *sql, int64_t run,
 	int rc, i, n;
 
 	if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
-		return sql_fail(r, "read", err);
+		return bk_results_sql_fail(r, "read", err);
 	for (i = 1; i <= sqlite3_bind_parameter_count(s); i++)
 		sqlite3_bind_int64(s, i, run);
 	n = sqlite3_column_count(s);
@@ -377,7 +253,7 @@ bk_status bk_results_query(struct bk_results *r, const char *sql, int64_t run,
 		st = fn(ctx, values, n, err);
 	}
 	if (st >= 0 && rc != SQLITE_DONE)
-		st = sql_fail(r, "read", err);
+		st = bk_results_sql_fail(r, "read", err);
 	sqlite3_finalize(s);
 	return st;
 }
@@ -398,7 +274,7 @@ bk_status bk_results_run_find(int64_t *run, struct bk_results *r, const char *te
 				       text);
 	}
 	if (sqlite3_prepare_v2(r->db, "SELECT id FROM run ORDER BY id", -1, &s, NULL) != SQLITE_OK)
-		return sql_fail(r, "read", err);
+		return bk_results_sql_fail(r, "read", err);
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		last = sqlite3_column_int64(s, 0);
 		found = found || last == wanted;

@@ -14,6 +14,7 @@
 
 #define BK_RESULTS_SCHEMA  1
 #define BK_RESULTS_DEFAULT "bakeoff.db"
+#define BK_ROUNDS_MAX      1000u
 
 struct bk_results;
 

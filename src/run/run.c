@@ -32,10 +32,27 @@ void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
 
 /* ---- Before anything is written ------------------------------------------------------- */
 
+/* A --set without a name that no store took: a slip of the pen, not a wish. */
+static bk_status check_taken(const struct bk_half *half, struct bk_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < half->option_count; i++) {
+		const struct bk_pair_text *o = &half->options[i];
+
+		if (o->known && !*o->known)
+			return bk_fail(err, BK_INVALID, 0,
+				       "--set: no backend of this run has an option '%s'; `bakeoff "
+				       "backends NAME` lists them",
+				       o->name);
+	}
+	return BK_OK;
+}
+
 bk_status bk_run_check(struct bk_matrix *matrix, struct bk_error *err)
 {
 	struct bk_variant_stores stores;
-	bk_status st;
+	bk_status st = BK_OK;
 	size_t i;
 
 	for (i = 0; i < matrix->variant_count; i++) {
@@ -44,7 +61,58 @@ bk_status bk_run_check(struct bk_matrix *matrix, struct bk_error *err)
 			return st;
 		bk_variant_stores_free(&stores);
 	}
-	return BK_OK;
+	for (i = 0; i < matrix->variant_count && st >= 0; i++) {
+		st = check_taken(&matrix->variants[i].nodes, err);
+		if (st >= 0)
+			st = check_taken(&matrix->variants[i].binaries, err);
+	}
+	return st;
+}
+
+/* The folder, or the nearest one above it that is there.  The caller's to free; NULL: no memory */
+static char *nearest_folder(const char *path)
+{
+	char *at = strdup(path), *slash;
+
+	while (at && access(at, F_OK) < 0 && errno == ENOENT) {
+		for (slash = at + strlen(at); slash > at && slash[-1] == '/'; slash--)
+			slash[-1] = '\0';
+		slash = strrchr(at, '/');
+		if (!slash) {
+			free(at);
+			return strdup(".");
+		}
+		slash[slash == at] = '\0';
+	}
+	return at;
+}
+
+bk_status bk_run_check_data(const struct bk_matrix *matrix, struct bk_error *err)
+{
+	char *folder = nearest_folder(matrix->data);
+	struct bk_mount mount;
+	bk_status st = BK_OK;
+
+	if (!folder)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory");
+	if (!*matrix->data)
+		st = bk_fail(err, BK_INVALID, 0, "the data folder has no name");
+	else if (!bk_fs_is_folder(folder))
+		st = bk_fail(err, BK_INVALID, ENOTDIR, "the data folder %s cannot be: %s is %s",
+			     matrix->data, folder,
+			     access(folder, F_OK) == 0 ? "no folder" : strerror(errno));
+	else if (access(folder, W_OK | X_OK) < 0)
+		st = bk_fail(err, BK_INVALID, errno, "cannot write to the folder %s: %s", folder,
+			     strerror(errno));
+	else if (bk_host_mount(&mount, folder),
+		 strcmp(mount.type, "tmpfs") == 0 && !matrix->data_named)
+		st = bk_fail(
+			err, BK_INVALID, 0,
+			"the data folder %s is on tmpfs: nothing measured there is durable; name "
+			"another with data: (or that one, to say that it is meant)",
+			matrix->data);
+	free(folder);
+	return st;
 }
 
 /* ---- Folders ------------------------------------------------------------------------------ */
@@ -52,7 +120,6 @@ bk_status bk_run_check(struct bk_matrix *matrix, struct bk_error *err)
 /* A folder of this run's own below the data folder; it is removed only when it is empty. */
 static bk_status make_folder(struct bk_run_state *s, struct bk_error *err)
 {
-	struct bk_mount mount;
 	char name[64];
 	struct tm tm;
 	time_t now = time(NULL);
@@ -61,13 +128,6 @@ static bk_status make_folder(struct bk_run_state *s, struct bk_error *err)
 	st = bk_fs_mkdirs(s->m->data, 0700, err);
 	if (st < 0)
 		return st;
-	bk_host_mount(&mount, s->m->data);
-	if (strcmp(mount.type, "tmpfs") == 0 && !s->m->data_named)
-		return bk_fail(
-			err, BK_INVALID, 0,
-			"the data folder %s is on tmpfs: nothing measured there is durable; name "
-			"another with data: (or that one, to say that it is meant)",
-			s->m->data);
 	gmtime_r(&now, &tm);
 	snprintf(name, sizeof(name), "run-%04d%02d%02d-%02d%02d%02d-%d", tm.tm_year + 1900,
 		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());

@@ -57,6 +57,8 @@ struct bk_run_summary {
 
 /* Every backend and every option of the matrix is checked before anything is written. */
 bk_status bk_run_check(struct bk_matrix *matrix, struct bk_error *err);
+/* So is the place of the data, without making anything. */
+bk_status bk_run_check_data(const struct bk_matrix *matrix, struct bk_error *err);
 bk_status bk_run(struct bk_run_summary *out, const struct bk_run_config *config,
 		 struct bk_error *err);
 

@@ -48,8 +48,10 @@ static bk_status init_half(struct bk_store_half *out, const struct bk_half *half
 	for (i = 0; i < half->option_count; i++) {
 		const struct bk_pair_text *o = &half->options[i];
 
-		if (o->if_known && !has_option(out->plugin, o->name))
+		if (o->known && !has_option(out->plugin, o->name))
 			continue;
+		if (o->known)
+			*o->known = true;
 		if (bk_options_set(out->options, o->name, o->value, BK_FROM_USER, &why) < 0)
 			return at_place(err, o->file, o->at, &why);
 	}

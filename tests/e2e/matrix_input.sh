@@ -55,6 +55,18 @@ refuses "option 'pretend-durble'|pretend-durable" 'variants: [{name: x, nodes: {
 refuses "m.yaml:1:[0-9]+: .*no-such" 'variants: [{name: x, nodes: {backend: no-such}}]\nscenarios: [n-uris]\n'
 refuses "m.yaml:1:[0-9]+: .*" 'variants: [{name: x, nodes: {backend: ./bk-evil.so}}]\nscenarios: [n-uris]\n'
 
+refuses 'm.yaml:1:7: a value holds a line end, a tab or another control character' 'name: "a\\e[2Jb"\n'"$good"
+refuses 'm.yaml:1:7: a value holds .* control' 'name: "a\\x9b2Jb"\n'"$good"
+refuses 'm.yaml:1:7: a value holds a line end' 'name: |\n  a\n'"$good"
+
+# Windows: a byte order mark and CRLF
+printf '\xef\xbb\xbfrounds: 2\r\nvariants: [mem]\r\nscenarios: [n-uris]\r\n' >m.yaml
+run run m.yaml --dry-run
+wants_status 0
+printf '\xef\xbb\xbfvarants: [mem]\n' >m.yaml
+run run m.yaml
+wants_usage "m.yaml:1:1: key 'varants'"
+
 # a list of a million values
 { printf 'variants: [mem]\nscenarios: [{name: n-children, n: ['; seq -s, 1000000; printf ']}]\n'; } >m.yaml
 run run m.yaml --results r.db
@@ -84,6 +96,34 @@ run run m.yaml --set mem.nosuch=1 --results r.db
 wants_usage 'nosuch'
 run run m.yaml --set x --results r.db
 wants_usage 'option=value'
+run run m.yaml --set pretend-durble=yes --results r.db
+wants_usage "no backend of this run has an option 'pretend-durble'"
+run run m.yaml --set pretend-durable=yes --dry-run
+wants_status 0
+
+# the place of the data is looked at before the results file is made
+for data in m.yaml m.yaml/x '' /dev/null; do
+	run run m.yaml --data "$data" --results r.db
+	wants_usage 'data folder'
+	[ ! -e r.db ] || say "$ran: made a results file"
+	rm -f r.db
+done
+
+# what only looks like a file's name would lose the results, or write to a device
+mkfifo pipe
+for path in '' /dev/null /dev/zero pipe; do
+	run run m.yaml --results "$path"
+	wants_usage 'not a results file'
+done
+sed -i '1i durability: none' m.yaml
+for path in :memory: 'file:x?mode=memory'; do
+	run run m.yaml --rounds 1 --results "$path"
+	wants_status 0
+	run runs --results "$path"
+	wants_out ' done '
+	[ -f "./$path" ] || say "$ran: no such file"
+done
+printf '%b' "$good" >m.yaml
 run run m.yaml --results .
 wants_usage 'is a folder, not a results file'
 echo 'hello, I am somebody else' >other.db
