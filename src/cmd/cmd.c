@@ -10,7 +10,10 @@
 #include "plugin/options.h"
 #include "util/suggest.h"
 
+#include <bakeoff/backend_util.h>
+
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +21,9 @@
 static void __attribute__((format(printf, 1, 0))) cmd_complain(const char *fmt, va_list ap)
 {
 	char line[2048];
-	char *p;
 
 	vsnprintf(line, sizeof(line), fmt, ap);
-	for (p = line; *p; p++) { /* one line, whatever was quoted in it */
-		if (*p == '\n' || *p == '\r')
-			*p = ' ';
-	}
+	bk_one_line(line); /* whatever was quoted in it */
 	fflush(stdout);
 	fprintf(stderr, "bakeoff: %s\n", line);
 }
@@ -148,9 +147,12 @@ static int cmd_run(const struct bk_cmd *cmd, int argc, char **argv)
 /* A report cut off by a full disk must not look like a whole one. */
 static int cmd_flush(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool failed = ferror(stdout) != 0; /* earlier: what was wrong then is not known any more */
+
+	if (fflush(stdout) == 0 && !failed)
 		return status;
-	bk_cmd_fail("cannot write standard output: %s", strerror(errno));
+	bk_cmd_fail("cannot write standard output%s%s", failed ? "" : ": ",
+		    failed ? "; some of it is lost" : strerror(errno));
 	return status == BK_EXIT_OK ? BK_EXIT_FAILED : status;
 }
 
@@ -167,8 +169,16 @@ static int cmd_dispatch(int argc, char **argv)
 	return cmd ? cmd_run(cmd, argc - 2, argv + 2) : cmd_unknown(name);
 }
 
+static void cmd_ignore(int number)
+{
+	(void)number;
+}
+
 int bk_cmd_main(int argc, char **argv)
 {
+	/* A limit on file sizes is an error of the write that meets it, not the end of the run.  A
+	 * handler, which a program that we start does not inherit. */
+	signal(SIGXFSZ, cmd_ignore);
 	bk_options_read_environment();
 	return cmd_flush(cmd_dispatch(argc, argv));
 }

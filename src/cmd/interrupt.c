@@ -40,6 +40,18 @@ const int *bk_interrupt_watch_quietly(void)
 	return (const int *)&interrupted;
 }
 
+/* nohup means it. */
+static void watch_unless_ignored(int number)
+{
+	struct sigaction action, before;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal_quietly;
+	action.sa_flags = SA_RESTART;
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 const int *bk_interrupt_watch(void)
 {
 	struct sigaction action;
@@ -49,5 +61,8 @@ const int *bk_interrupt_watch(void)
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* whoever looked on is gone; what was measured is kept all the same */
+	watch_unless_ignored(SIGHUP);
+	watch_unless_ignored(SIGPIPE);
 	return (const int *)&interrupted;
 }

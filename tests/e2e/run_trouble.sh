@@ -51,6 +51,36 @@ wants_out 'interrupted'
 run compare --results i.db
 wants_status 0
 
+# so does the end of whoever looked on: a terminal that closes, a pipe without a reader
+for signal in HUP PIPE; do
+	"$bakeoff" run m.yaml --results h.db >int.out 2>int.err </dev/null &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q '^\[2/' int.err && break
+		sleep 0.1
+	done
+	kill "-$signal" "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 130 ] || say "run with SIG$signal: exit status $status"
+	[ ! -e bakeoff-data ] || say "run with SIG$signal: the data folder is left behind"
+	[ "$(echo h.db*)" = h.db ] || say "run with SIG$signal: $(echo h.db*)"
+done
+"$bakeoff" run m.yaml --results p.db 2>&1 </dev/null | head -2 >/dev/null || true
+[ ! -e bakeoff-data ] || say 'run whose reader is gone: the data folder is left behind'
+run runs --results p.db
+wants_out 'interrupted'
+
+# a limit on the size of files is an error of the store or of the results file, no signal
+status=0
+(
+	ulimit -f 64
+	exec "$bakeoff" run m.yaml --results f.db >int.out 2>int.err </dev/null
+) || status=$?
+[ "$status" = 1 ] || [ "$status" = 2 ] || say "limit on file sizes: exit status $status"
+grep -q 'f.db' int.err || say "limit on file sizes: $(cat int.err)"
+rm -rf bakeoff-data
+
 # kill -9: what was recorded is there
 "$bakeoff" run m.yaml --results k.db >int.out 2>int.err </dev/null &
 pid=$!
