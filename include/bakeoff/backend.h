@@ -116,6 +116,8 @@ struct bk_slice {
 	size_t len;       /* bytes */
 };
 
+/* Those that apply are set: id, path, rel and doc with nodes (a link's target is an id), key and
+ * binary with binaries.  What goes beyond is answered TOO_LARGE. */
 struct bk_limits {
 	uint32_t struct_size;
 	uint32_t sessions_max;                                            /* 0: no limit known */
@@ -215,7 +217,9 @@ struct bk_store_config {
 	const char *mark;    /* the owner mark: make() writes it first, unmake() removes it
 			      * last, clear() keeps it; each checks it before its first
 			      * destructive step and answers FOREIGN where the place exists
-			      * without it.  Never counted or listed. */
+			      * without it.  Never counted or listed.  In a folder: the
+			      * file .bakeoff, its first line the mark, its second the
+			      * backend's name */
 };
 
 struct bk_store_ops {
@@ -235,9 +239,9 @@ struct bk_store_ops {
 			      struct bk_limits *limits, struct bk_error *err);
 	/* Make tables, buckets, folders.  Fine when they are there. [control] */
 	bk_status (*make)(struct bk_store *store, struct bk_error *err);
-	/* Empty it, leaving it as make() does.  [control] */
+	/* Empty it, leaving it as make() does.  No session is open.  [control] */
 	bk_status (*clear)(struct bk_store *store, struct bk_error *err);
-	/* Remove all that make() made, also after half of it.  [control] */
+	/* Remove all that make() made, also after half of it.  No session is open.  [control] */
 	bk_status (*unmake)(struct bk_store *store, struct bk_error *err);
 	/* Describe the store into `sink`; change nothing.  [control] */
 	bk_status (*inspect)(struct bk_store *store, uint32_t what, const struct bk_sink *sink,
@@ -265,8 +269,9 @@ struct bk_session_ops {
 	uint32_t reserved;
 	bk_status (*open)(struct bk_session **out, struct bk_store *store,
 			  const struct bk_session_config *config,
-			  struct bk_error *err);    /* [worker] */
-	void (*close)(struct bk_session *session);  /* [worker] */
+			  struct bk_error *err); /* [worker] */
+	/* No handle is open; an open transaction is rolled back.  [worker] */
+	void (*close)(struct bk_session *session);
 	void (*cancel)(struct bk_session *session); /* [any], BK_F_CANCEL */
 	/* Cumulative since open: requests, retries, reconnects, bytes.sent,
 	 * bytes.received.  The harness takes differences.  Where the store's own counters
@@ -282,21 +287,23 @@ struct bk_session_ops {
 #define BK_ISO_SNAPSHOT        3u
 #define BK_ISO_SERIALIZABLE    4u
 
-#define BK_TXN_READ_ONLY 1u
+#define BK_TXN_READ_ONLY 1u /* a write fails, with any status */
 #define BK_TXN_DEFER     2u /* writes may answer OK before their outcome is known */
 
 struct bk_txn_ops {
 	uint32_t struct_size;
 	uint32_t reserved;
 	/* *isolation: wanted on the way in (0: as the store comes), in force on the way
-	 * out, never weaker, else UNSUPPORTED. [worker] */
+	 * out, never weaker, else UNSUPPORTED.  No handle is open.  [worker] */
 	bk_status (*begin)(struct bk_session *session, uint32_t *isolation, uint32_t flags,
 			   struct bk_error *err);
 	/* Waits for all deferred writes.  Any read and commit do so too.  The first failure
 	 * ends the transaction with the status that the call would have had, and
 	 * err->item.  With DEFER only whole-transaction latency means anything. [worker] */
 	bk_status (*flush)(struct bk_session *session, struct bk_error *err);
-	/* Both end the transaction, whatever they return.  [worker] */
+	/* Both end the transaction, whatever they return.  A commit that fails keeps nothing,
+	 * unless it says OUTCOME_UNKNOWN.  After a write that failed the caller rolls back.
+	 * [worker] */
 	bk_status (*commit)(struct bk_session *session, struct bk_error *err);
 	bk_status (*rollback)(struct bk_session *session, struct bk_error *err);
 };
@@ -329,7 +336,9 @@ struct bk_node { /* stands in arrays: never grows within a major */
 #define BK_PUT_CREATE 1u /* EXISTS if the id or the path is taken */
 #define BK_PUT_REPLACE                                                                             \
 	2u /* NOT_FOUND if absent; CONFLICT if version is not 0 and differs; doc and               \
-	    * the whole set of links are replaced; parent and path must be as stored */
+	    * the whole set of links are replaced; INVALID unless parent and path are as           \
+	    * stored */
+/* CREATE where the id is absent, else REPLACE; each with its checks. */
 #define BK_PUT_UPSERT 3u
 
 #define BK_CHILDREN 1u
@@ -349,7 +358,8 @@ struct bk_hit {
 struct bk_node_ops {
 	uint32_t struct_size;
 	uint32_t reserved;
-	/* Fields not wanted are left empty.  Views: until the next call on the session. [worker] */
+	/* Fields not wanted are left empty.  Views: until the next call on the session.  Here, in
+	 * find and in remove NOT_FOUND will do for a name that no node can have. [worker] */
 	bk_status (*get)(struct bk_node *out, struct bk_session *s, struct bk_slice id,
 			 uint32_t want, struct bk_error *err);
 	/* Answers a prefix of ids: *done >= 1 on OK, less than n when the backend would hold more
@@ -399,7 +409,9 @@ struct bk_binary_ops {
 	/* size_bytes: exact, or BK_SIZE_UNKNOWN; finish() with another count is INVALID, and so may
 	 * be the write() that goes beyond.  finish() closes the writer whatever it answers.
 	 * mode: BK_PUT_CREATE (EXISTS at finish, BK_F_BINARY_CREATE) or BK_PUT_UPSERT.
-	 * finish() and abort() end the writer, whatever finish() returns. */
+	 * finish() and abort() end the writer, whatever finish() returns.  Nobody sees the
+	 * binary before finish() has answered OK.  Of one that failed or was aborted nothing stays;
+	 * on a full disk its room is free again. */
 	bk_status (*write_open)(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
 				uint64_t size_bytes, uint32_t mode, struct bk_error *err);
 	bk_status (*write)(struct bk_writer *w, const void *data, size_t len, struct bk_error *err);
@@ -407,6 +419,7 @@ struct bk_binary_ops {
 	void (*abort)(struct bk_writer *w);
 	/* Returns when the store has answered: the first byte's time is the caller's to take.
 	 * At most `len` bytes come, BK_SIZE_UNKNOWN: all that follow; *info is of the whole binary.
+	 * When it is replaced or removed meanwhile the reader goes on with the old bytes or fails.
 	 * offset == size: END at the first read; offset > size: INVALID. */
 	bk_status (*read_open)(struct bk_reader **out, struct bk_session *s, struct bk_slice key,
 			       uint64_t offset, uint64_t len, struct bk_binary_info *info,

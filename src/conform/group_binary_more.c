@@ -316,6 +316,56 @@ static void reader_and_calls(struct bk_test *t)
 	CHECK(t, at == 500000, "%llu bytes came, should be 500000", (unsigned long long)at);
 }
 
+/* A reader shows one binary: the one that it opened, or a failure, whatever becomes of the key. */
+static void read_on(struct bk_test *t, struct bk_box *b, struct bk_reader *r, uint64_t size)
+{
+	char buf[20000], want[20000];
+	uint64_t at = 0;
+	size_t n;
+	bk_status st;
+
+	for (;;) {
+		n = 0;
+		ANY(t, st, b->ops->binary.read(r, buf, sizeof(buf), &n, E));
+		if (st)
+			break;
+		bk_content_fill(want, 1, at, n);
+		CHECK(t, n <= size - at && memcmp(buf, want, n) == 0,
+		      "bytes that are not of the binary that was opened, after %llu",
+		      (unsigned long long)at);
+		at += n;
+	}
+	CHECK(t, st < 0 || at == size, "END after %llu bytes of %llu", (unsigned long long)at,
+	      (unsigned long long)size);
+}
+
+static void reader_overtaken(struct bk_test *t)
+{
+	struct bk_box *b = bk_test_box(t), *other = bk_test_join(t, b->l, BK_DURABLE_NONE);
+	struct bk_slice key = bk_slice_str("key");
+	struct bk_binary_info info = {.struct_size = sizeof(info)};
+	const uint64_t size = 3000001;
+	struct bk_reader *r;
+	int i;
+
+	for (i = 0; i < 3; i++) { /* a shorter one, a longer one, none */
+		STORE(b, key, 1, size);
+		r = NULL;
+		WANT(t, BK_OK,
+		     b->ops->binary.read_open(&r, b->s, key, 0, BK_SIZE_UNKNOWN, &info, E));
+		if (i < 2)
+			STORE(other, key, 2, i ? size + 500000 : 1000000);
+		else
+			bk_t_binary_remove(other, AT, key, BK_OK);
+		read_on(t, b, r, size);
+		b->ops->binary.read_close(r);
+		if (i < 2)
+			BINARY(b, key, 2, i ? size + 500000 : 1000000);
+		else
+			NO_BINARY(b, key);
+	}
+}
+
 /* ---- Memory
  * --------------------------------------------------------------------------------------- */
 
@@ -390,6 +440,9 @@ static const struct bk_case cases[] = {
 	CASE("list-calls-between", list_calls_between, "other calls between the pages of a list"),
 	CASE("writer-and-calls", writer_and_calls, "get, put, stat and a reader beside a writer"),
 	CASE("reader-and-calls", reader_and_calls, "get, put, stat and a writer beside a reader"),
+	CASE("reader-overtaken", reader_overtaken,
+	     "a reader of what is replaced or removed: the old bytes or a failure",
+	     .flags = BK_CASE_TWO),
 	CASE("stream-memory", stream_memory, "64 MiB in and out within 24 MiB of memory",
 	     .own = BK_F_BINARY_STREAM),
 	{.name = NULL},

@@ -274,11 +274,11 @@ static void txn_order(struct bk_test *t)
 	WANT(t, BK_STATE, b->ops->txn.commit(b->s, E));
 }
 
-/* Commit and rollback with a cursor open: STATE; and the transaction ends all the same. */
+/* Commit and rollback with a cursor open: STATE; and the transaction ends all the same, unkept. */
 static void txn_cursor_open(struct bk_test *t)
 {
 	struct bk_box *b = bk_test_box_at(t, BK_SPACE_A, BK_DURABLE_NONE, BK_BARE);
-	struct bk_node root = sample(b, "root");
+	struct bk_node root = sample(b, "root"), node = sample(b, "n");
 	struct bk_step step = bk_children();
 	struct bk_cursor *c;
 	int i;
@@ -286,12 +286,14 @@ static void txn_cursor_open(struct bk_test *t)
 	CREATE(b, &root);
 	for (i = 0; i < 2; i++) {
 		BEGIN(b);
+		CREATE(b, &node);
 		c = bk_t_walk_open(b, AT, root.id, &step, 1, 0);
 		if (i == 0)
 			WANT(t, BK_STATE, b->ops->txn.commit(b->s, E));
 		else
 			WANT(t, BK_STATE, b->ops->txn.rollback(b->s, E));
 		b->ops->node.walk_close(c);
+		GONE(b, &node);
 		BEGIN(b);
 		COMMIT(b);
 	}
@@ -373,7 +375,8 @@ static const struct bk_case cases[] = {
 	 .own = BK_F_TXN | BK_F_TXN_WALK, .needs = BK_F_NODES},
 	CASE("walk-after", txn_walk_after, "a walk after commit sees it all"),
 	CASE("order", txn_order, "begin twice, commit or rollback or flush without begin: STATE"),
-	CASE("cursor-open", txn_cursor_open, "commit with a cursor open: STATE, and it ends"),
+	CASE("cursor-open", txn_cursor_open,
+	     "commit with a cursor open: STATE, and nothing is kept"),
 	CASE("session-closed", txn_session_closed, "a session that closes takes its writes along"),
 	CASE("read-only", txn_read_only, "a read-only transaction refuses writes"),
 	CASE("failure-then-rollback", txn_failure_then_rollback,
