@@ -335,7 +335,8 @@ static bk_status check_variant_names(struct bk_matrix *m, const char *list, stru
 			return bk_fail(err, BK_INVALID, 0,
 				       "--variants: '%s' is not in this matrix%s%s%s", name,
 				       suggest.best ? "; did you mean '" : "",
-				       suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
+				       suggest.best ? suggest.best : "",
+				       suggest.best ? "'?" : "; add it to the file's `variants`");
 		list += strcspn(list, ",");
 		list += *list == ',';
 	}

@@ -195,7 +195,9 @@ bk_status bk_variant_named(struct bk_variant *out, const struct bk_yaml_file *st
 		return err->status;
 	return bk_fail(err, BK_NOT_FOUND, 0, "variant '%s' is unknown%s%s%s", name,
 		       suggest.best ? "; did you mean '" : "", suggest.best ? suggest.best : "",
-		       suggest.best ? "'?" : "; it is neither in variants.yaml nor a backend");
+		       suggest.best ? "'?"
+				    : "; it is neither in variants.yaml nor a backend that "
+				      "`bakeoff backends` lists ($BAKEOFF_BACKENDS adds folders)");
 }
 
 bk_status bk_variant_find(struct bk_variant *out, struct bk_yaml_file *standard,

@@ -213,7 +213,10 @@ static bk_status find_unknown(const char *name, struct bk_error *err)
 		bk_buf_putf(&text, "no backend was found at all; set " FIND_VARIABLE
 				   " to the folder that holds them");
 	else
-		bk_buf_putf(&text, "`bakeoff backends` lists the %zu known", list.count);
+		bk_buf_putf(&text,
+			    "`bakeoff backends` lists the %zu known, $" FIND_VARIABLE
+			    " adds folders to search",
+			    list.count);
 	st = bk_fail(err, BK_NOT_FOUND, 0, "backend '%.60s' is unknown; %s", name,
 		     bk_buf_str(&text));
 	bk_buf_free(&text);

@@ -110,19 +110,36 @@ static bool has_failed(const struct bk_comparison_cell *cell)
 	return cell->present && cell->failed;
 }
 
+static bool fails_alike(const struct bk_comparison_cell *a, const struct bk_comparison_cell *b)
+{
+	return has_failed(b) && a->error && b->error && strcmp(a->status, b->status) == 0 &&
+	       strcmp(a->error, b->error) == 0;
+}
+
+/* What fails every case of a variant, a refused durability for one, is told once. */
 static void print_failures(FILE *out, const struct bk_comparison *c, const char *bullet)
 {
-	size_t i, k;
+	size_t i, j, k, alike;
 
 	for (i = 0; i < c->row_count; i++) {
 		for (k = 0; k < c->variant_count; k++) {
 			const struct bk_comparison_cell *cell = &c->rows[i].cells[k];
 
-			if (has_failed(cell))
-				fprintf(out,
-					"%s%s/%s: %s in %" PRIu32 " of %" PRIu32 " rounds: %s\n",
-					bullet, c->variants[k].name, c->rows[i].kase, cell->status,
-					cell->failed, c->rounds, cell->error);
+			if (!has_failed(cell))
+				continue;
+			for (j = 0; j < i && !fails_alike(cell, &c->rows[j].cells[k]); j++)
+				;
+			if (j < i)
+				continue;
+			for (alike = 0, j = i + 1; j < c->row_count; j++)
+				alike += fails_alike(cell, &c->rows[j].cells[k]);
+			fprintf(out, "%s%s/%s: %s in %" PRIu32 " of %" PRIu32 " rounds: %s", bullet,
+				c->variants[k].name, c->rows[i].kase, cell->status, cell->failed,
+				c->rounds, cell->error);
+			if (alike)
+				fprintf(out, "; so do %zu other cases of %s", alike,
+					c->variants[k].name);
+			fputc('\n', out);
 		}
 	}
 }

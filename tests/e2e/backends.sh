@@ -21,7 +21,7 @@ for file in "$build"/backends/bk-*.so; do
 done
 
 run backends no-such-backend
-wants_usage "backend 'no-such-backend' is unknown"
+wants_usage "backend 'no-such-backend' is unknown; .*BAKEOFF_BACKENDS adds folders"
 run backends ../mem
 wants_usage 'cannot be opened'
 export BAKEOFF_BACKENDS=$build/tests/plugins/broken

@@ -28,6 +28,7 @@ refuses "m.yaml:2:35: n: 0 is out of range" 'variants: [mem]\nscenarios: [{name:
 refuses "m.yaml:2:35: the list of 'n' is empty" 'variants: [mem]\nscenarios: [{name: n-children, n: []}]\n'
 refuses "m.yaml:1:11: the list of variants is empty" 'variants: []\nscenarios: [n-uris]\n'
 refuses "m.yaml:2:12: the list of scenarios is empty" 'variants: [mem]\nscenarios: []\n'
+refuses "m.yaml:1:12: variant 'zebra' is unknown; .*BAKEOFF_BACKENDS adds folders" 'variants: [zebra]\nscenarios: [n-uris]\n'
 refuses "an anchor" 'variants: &v [mem]\nscenarios: [n-uris]\n'
 refuses "an alias" 'variants: [mem]\nscenarios: *v\n'
 refuses "a merge|an alias" 'variants: [mem]\n<<: {rounds: 2}\nscenarios: [n-uris]\n'
@@ -88,6 +89,8 @@ wants_usage 'FILE'
 printf '%b' "$good" >m.yaml
 run run m.yaml --only 'mem/n-chidren*' --results r.db
 wants_usage "matches none of 1 cells; they are called like mem/n-children\[n=10,access=document\]"
+run run m.yaml --variants zebra --results r.db
+wants_usage "'zebra' is not in this matrix; add it to the file's .variants."
 run run m.yaml --rounds 0 --results r.db
 wants_usage -- '--rounds: 0 is out of range'
 run run m.yaml --set nosuch.x=1 --results r.db

@@ -26,6 +26,18 @@ else
 	say 'null has no option fail-from'
 fi
 
+# a variant that cannot run at all says why once, not once a case
+matrix <<'Y'
+rounds: 1
+durability: process
+variants: [file-simple, mem]
+scenarios: [{name: n-children, n: [10, 20, 30]}]
+Y
+run run m.yaml --results d.db
+wants_status 1
+wants_out "^mem/n-children\[n=10.*durability 'process' was asked for.*; so do 2 other cases of mem$"
+[ "$(grep -c "durability 'process'" <<<"$out")" = 1 ] || say "one cause, told more than once: $out"
+
 # Ctrl-C: ends cleanly, keeps what is measured, says how to see it
 matrix <<'Y'
 rounds: 50
