@@ -25,6 +25,20 @@ build "install of the backend" --install "$scratch/build"
 run conform my-store --run binary
 wants_status 0
 
+# The matrix of docs/backend-guide.md, and what it leaves is known by its mark.
+cd "$scratch"
+sed -n '/^    # my.yaml$/,/^$/s/^    //p' "$source_dir/docs/backend-guide.md" |
+	sed 's/nodes: {backend: NAME}/nodes: {backend: mem}/; s/NAME/my-store/' >my.yaml
+run run my.yaml --keep
+wants_status 0
+wants_out '^mine = mem .* [+] my-store'
+for mark in bakeoff-data/*/mine/*/*/.bakeoff; do
+	run inspect "$(dirname "$mark")"
+	wants_status 0
+	wants_out '^backend my-store .*, space '
+done
+cd /
+
 # Another minor is another contract while the major is 0.
 sed -i 's/find_package(Bakeoff 0.1 /find_package(Bakeoff 0.2 /' "$scratch/my-store/CMakeLists.txt"
 if cmake -S "$scratch/my-store" -B "$scratch/other" -DCMAKE_PREFIX_PATH="$scratch/moved" \
