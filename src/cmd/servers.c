@@ -12,7 +12,10 @@
 
 #include <bakeoff/backend_util.h>
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_error *err)
 {
@@ -40,6 +43,21 @@ int bk_cmd_servers_time(uint64_t *out, const struct bk_cmd_args *args, const cha
 	return BK_EXIT_OK;
 }
 
+/* Where the store is would be overruled without a word, and the user left to believe it. */
+static bool srv_is_place(const struct bk_cmd_server *s, const char *pair)
+{
+	static const uint32_t flags[] = {BK_OPTF_FOLDER, BK_OPTF_URL};
+	size_t len = strcspn(pair, "="), i;
+
+	for (i = 0; i < 2; i++) {
+		const struct bk_option *o = bk_options_flagged(s->options, flags[i]);
+
+		if (o && strlen(o->name) == len && memcmp(o->name, pair, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int srv_set(struct bk_cmd_servers *servers, const char *pair)
 {
 	size_t len = strcspn(pair, ".="), i;
@@ -54,9 +72,15 @@ static int srv_set(struct bk_cmd_servers *servers, const char *pair)
 
 		if (pair[len] == '.' && (strlen(s->name) != len || memcmp(s->name, pair, len) != 0))
 			continue;
-		if (bk_options_set_pair(s->options, pair[len] == '.' ? pair + len + 1 : pair,
-					BK_FROM_USER, &err) != BK_OK)
+		if (pair[len] == '.')
+			pair += len + 1;
+		if (bk_options_set_pair(s->options, pair, BK_FROM_USER, &err) != BK_OK)
 			return bk_cmd_usage("%s", err.message);
+		if (srv_is_place(s, pair))
+			return bk_cmd_usage("--set %.*s: says where a store is; a private one gets "
+					    "its own place (--data), provision --url uses one that "
+					    "exists",
+					    (int)strcspn(pair, "="), pair);
 		return BK_EXIT_OK;
 	}
 	return bk_cmd_usage("--set names '%.*s', which is none of the backends here",
@@ -110,7 +134,7 @@ static bk_status srv_add_half(struct bk_cmd_servers *servers, const struct bk_ha
 static bk_status srv_add_variant(struct bk_cmd_servers *servers, const char *name,
 				 struct bk_error *err)
 {
-	struct bk_yaml_file standard;
+	struct bk_yaml_file standard = {0};
 	struct bk_arena arena = {NULL};
 	struct bk_variant variant;
 	bk_status st = bk_variant_find(&variant, &standard, &arena, name, err);
@@ -119,8 +143,8 @@ static bk_status srv_add_variant(struct bk_cmd_servers *servers, const char *nam
 		st = srv_add_half(servers, &variant.nodes, err);
 		if (st == BK_OK)
 			st = srv_add_half(servers, &variant.binaries, err);
-		bk_arena_free(&standard.arena);
 	}
+	bk_arena_free(&standard.arena);
 	bk_arena_free(&arena);
 	return st;
 }
@@ -150,6 +174,34 @@ static int srv_load(struct bk_cmd_servers *servers, const char *name)
 					  : err.message);
 }
 
+/* It is read twice, for the template's name and by the store's client: a pipe would not do. */
+static int srv_check_schema(const char *path)
+{
+	struct stat st;
+	int e = stat(path, &st) != 0 ? errno : 0;
+
+	if (!e && !S_ISREG(st.st_mode))
+		return bk_cmd_usage("--schema: cannot read the schema file %s: it is %s", path,
+				    S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
+	if (!e && access(path, R_OK) != 0)
+		e = errno;
+	return e ? bk_cmd_usage("--schema: cannot read the schema file %s: %s", path, strerror(e))
+		 : BK_EXIT_OK;
+}
+
+/* One of them at least takes a script. */
+static int srv_check_loaders(const struct bk_cmd_servers *servers)
+{
+	size_t i;
+
+	for (i = 0; i < servers->count; i++) {
+		if (servers->items[i].plugin->desc.service)
+			return BK_EXIT_OK;
+	}
+	return bk_cmd_usage("--schema: '%s' has no server that could load one",
+			    servers->items[0].name);
+}
+
 int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_args *args,
 			  const char *purpose)
 {
@@ -167,8 +219,11 @@ int bk_cmd_servers_config(struct bk_cmd_servers *servers, const struct bk_cmd_ar
 	servers->schema = calloc(n + 1, sizeof(*servers->schema));
 	if (!servers->schema)
 		return bk_cmd_fail("out of memory");
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		servers->schema[i] = bk_cmd_flag_at(args, "schema", i);
+		if (srv_check_schema(servers->schema[i]) != BK_EXIT_OK)
+			return BK_EXIT_USAGE;
+	}
 	c->schema = n ? servers->schema : NULL;
 	return bk_cmd_servers_time(&c->timeout_ns, args, "timeout");
 }
@@ -186,6 +241,8 @@ int bk_cmd_servers_parse(struct bk_cmd_servers *servers, const struct bk_cmd_arg
 	status = bk_cmd_servers_config(servers, args, purpose);
 	for (i = 0; status == BK_EXIT_OK && i < n; i++)
 		status = srv_load(servers, bk_cmd_operand(args, i));
+	if (status == BK_EXIT_OK && servers->config.schema && servers->count)
+		status = srv_check_loaders(servers);
 	n = bk_cmd_flag_count(args, "set");
 	for (i = 0; status == BK_EXIT_OK && i < n; i++)
 		status = srv_set(servers, bk_cmd_flag_at(args, "set", i));

@@ -58,9 +58,37 @@ wants_err 'no server'
 run exec --set maxmemor=1 rediskv -- true
 wants_status 2
 wants_err "did you mean 'maxmemory'"
-run exec --schema "$scratch/no-file" rediskv -- true
-wants_status 125
-wants_err 'cannot read the schema file'
+mkfifo "$scratch/pipe"
+for schema in "$scratch/no-file" "$scratch" "$scratch/pipe" /dev/zero ''; do
+	run exec --schema "$schema" rediskv -- true
+	wants_status 2
+	wants_err '--schema: cannot read the schema file'
+done
+run exec --schema /dev/null/x rediskv -- true
+wants_status 2
+: >"$scratch/nothing"
+run exec --schema "$scratch/nothing" leveldb -- true
+wants_status 2
+wants_err "'leveldb' has no server that could load one"
+
+# where a store is cannot be said here; it would be overruled without a word
+mkdir "$scratch/theirs"
+run exec --set path="$scratch/theirs" leveldb -- true
+wants_status 2
+wants_err '--set path: says where a store is'
+run exec --set postgresql.url=postgresql://u:s3cret@h/d postgresql leveldb -- true
+wants_status 2
+wants_err '--set url: says where a store is'
+[[ $err != *s3cret* ]] || say "$ran: a secret is shown"
+
+# names that are none
+for name in '' - "a'b" 'a;b' 'levldb' "$(printf 'a\033[2J')" "$(printf '%300s' x)"; do
+	run exec -- "$name" -- true
+	wants_status 2
+	run exec "x$name" -- true
+	wants_status 2
+	[ "$(wc -l <<<"$err")" = 1 ] || say "$ran: more than one line: $err"
+done
 
 # The command's own input and output, and only those: a server holds none of them open.
 printf 'in\n' | "$bakeoff" exec rediskv -- cat >"$scratch/.out"
