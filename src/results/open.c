@@ -128,6 +128,10 @@ static bk_status prepare_schema(struct bk_results *r, bool write, struct bk_erro
 			       r->path);
 	st = bk_results_sql(r, "BEGIN IMMEDIATE", "make the tables", err);
 	if (st >= 0)
+		st = schema_of(&schema, r, err);
+	if (st >= 0 && schema != 0) /* another run made them while this one waited */
+		return bk_results_sql(r, "ROLLBACK", "make the tables", err);
+	if (st >= 0)
 		st = bk_results_sql(r, BK_RESULTS_SQL "INSERT INTO meta VALUES('schema', '1')",
 				    "make the tables", err);
 	if (st >= 0)

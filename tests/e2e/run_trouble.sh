@@ -106,6 +106,15 @@ run compare --results k.db
 wants_status 0
 wants_out 'n-children'
 
+# several runs at once on one results file, which all of them find missing
+for i in 1 2 3 4; do
+	"$bakeoff" run m.yaml --rounds 1 --results s.db >/dev/null 2>"several.$i" </dev/null &
+done
+wait
+run runs --results s.db
+[ "$(grep -c ' done ' <<<"$out")" = 4 ] || say "runs at once: $out $(grep -h bakeoff: several.?)"
+[ "$(echo s.db*)" = s.db ] || say "runs at once: $(echo s.db*)"
+
 # the time guard ends a cell, not the run
 matrix <<'Y'
 rounds: 2
