@@ -163,8 +163,7 @@ bk_status my_connect(MYSQL **out, struct bk_store *store, uint64_t timeout_ns, s
 	set_options(conn, t, timeout_ns);
 	if (!mysql_real_connect(conn, socket ? "localhost" : t->host, t->user,
 				t->password ? t->password : "", t->database, socket ? 0 : t->port,
-				socket ? t->socket : NULL,
-				CLIENT_FOUND_ROWS | CLIENT_MULTI_STATEMENTS)) {
+				socket ? t->socket : NULL, CLIENT_FOUND_ROWS)) {
 		st = fail_connect(err, store, conn);
 		goto out;
 	}

@@ -42,6 +42,7 @@ static bk_status open_now(struct bk_session **out, struct bk_store *store,
 	}
 	s->thread_id = mysql_thread_id(s->conn);
 	s->col = s->cols;
+	s->level = s->server.isolation;
 	s->piece = (size_t)(s->server.packet_bytes / 4 < MY_PIECE_MAX ? s->server.packet_bytes / 4
 								      : MY_PIECE_MAX);
 #ifdef LIBMARIADB
@@ -181,12 +182,14 @@ static void session_counters(struct bk_session *s, const struct bk_sink *sink)
 	sink->put_u64(sink->ctx, "reconnects", 0, "count", 0);
 #ifdef LIBMARIADB
 	{
-		size_t sent = 0, received = 0;
-
-		mariadb_get_infov(s->conn, MARIADB_CONNECTION_BYTES_SENT, &sent);
-		mariadb_get_infov(s->conn, MARIADB_CONNECTION_BYTES_READ, &received);
-		sink->put_u64(sink->ctx, "bytes.sent", sent, "bytes", 0);
-		sink->put_u64(sink->ctx, "bytes.received", received, "bytes", 0);
+		/* A lost connection has no transport, and the library looks for it all the same. */
+		if (s->conn->net.pvio) {
+			mariadb_get_infov(s->conn, MARIADB_CONNECTION_BYTES_SENT, &s->sent_bytes);
+			mariadb_get_infov(s->conn, MARIADB_CONNECTION_BYTES_READ,
+					  &s->received_bytes);
+		}
+		sink->put_u64(sink->ctx, "bytes.sent", s->sent_bytes, "bytes", 0);
+		sink->put_u64(sink->ctx, "bytes.received", s->received_bytes, "bytes", 0);
 	}
 #endif
 }

@@ -77,6 +77,7 @@ struct bk_session {
 
 	enum my_txn_state txn;
 	bool defer, read_only, snapshot_on;
+	uint32_t level;       /* BK_ISO_* of the next transaction; 0: unknown */
 	bool undone;          /* MY_TXN_ENDED: rolled back on the server */
 	bool unit, savepoint; /* see my_unit_begin() */
 	bool sending_deferred;
@@ -109,6 +110,7 @@ struct bk_session {
 	atomic_int state; /* session.c */
 	struct my_pipe pipe;
 	uint64_t requests, retries;
+	size_t sent_bytes, received_bytes;
 };
 
 /* Brackets of every operation: refuses a dead session or an ended transaction, sets the deadline,

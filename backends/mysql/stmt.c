@@ -65,21 +65,12 @@ static bk_status check(struct bk_session *s, const char *what, struct bk_error *
 
 bk_status my_query(struct bk_session *s, const char *text, const char *what, struct bk_error *err)
 {
-	int more;
-
 	if (s->dead)
 		return bk_fail(err, BK_UNAVAILABLE, CR_SERVER_LOST,
 			       "mysql: %s: the connection was lost; open another session", what);
 	s->requests++;
-	if (mysql_query(s->conn, text))
-		goto failed;
-	/* Several statements in one text: each has an answer of its own. */
-	while ((more = mysql_next_result(s->conn)) == 0)
-		;
-	if (more > 0)
-		goto failed;
-	return BK_OK;
-failed:
+	if (!mysql_query(s->conn, text))
+		return BK_OK;
 	return failed(s, mysql_errno(s->conn), mysql_sqlstate(s->conn), mysql_error(s->conn), what,
 		      err);
 }

@@ -31,13 +31,45 @@ static uint32_t level_for(const struct bk_session *s, uint32_t wanted)
 	return wanted;
 }
 
+/* One statement a call: of several in one text, a KILL between two lets the server end without the
+ * answers that it has announced, and the client waits for them for good. */
+static bk_status set_level(struct bk_session *s, uint32_t level, struct bk_error *err)
+{
+	char text[80];
+	bk_status st;
+
+	if (s->level == level)
+		return BK_OK;
+	s->level = 0;
+	snprintf(text, sizeof(text), "SET SESSION TRANSACTION ISOLATION LEVEL %s",
+		 level_name(level));
+	st = my_query(s, text, "begin", err);
+	if (!st)
+		s->level = level;
+	return st;
+}
+
+static bk_status set_snapshot(struct bk_session *s, bool on, struct bk_error *err)
+{
+	bk_status st;
+
+	if (s->snapshot_on == on)
+		return BK_OK;
+	st = my_query(s,
+		      on ? "SET SESSION innodb_snapshot_isolation=ON"
+			 : "SET SESSION innodb_snapshot_isolation=DEFAULT",
+		      "begin", err);
+	if (!st)
+		s->snapshot_on = on;
+	return st;
+}
+
 static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t flags,
 			   struct bk_error *err)
 {
 	uint32_t level = level_for(s, *isolation);
 	bool snapshot = level == BK_ISO_SNAPSHOT;
-	char text[256];
-	int n = 0;
+	char text[80];
 	bk_status st;
 
 	if (s->txn != MY_TXN_NONE)
@@ -51,21 +83,17 @@ static bk_status txn_begin(struct bk_session *s, uint32_t *isolation, uint32_t f
 	st = my_enter(s, 0, err);
 	if (st)
 		return st;
-	if (snapshot != s->snapshot_on)
-		n += snprintf(text + n, sizeof(text) - (size_t)n,
-			      "SET SESSION innodb_snapshot_isolation=%s;",
-			      snapshot ? "ON" : "DEFAULT");
-	if (level != s->server.isolation)
-		n += snprintf(text + n, sizeof(text) - (size_t)n,
-			      "SET TRANSACTION ISOLATION LEVEL %s;", level_name(level));
-	snprintf(text + n, sizeof(text) - (size_t)n, "START TRANSACTION%s%s%s",
+	st = set_snapshot(s, snapshot, err);
+	if (!st)
+		st = set_level(s, level, err);
+	snprintf(text, sizeof(text), "START TRANSACTION%s%s%s",
 		 snapshot ? " WITH CONSISTENT SNAPSHOT" : "",
 		 snapshot && (flags & BK_TXN_READ_ONLY) ? "," : "",
 		 flags & BK_TXN_READ_ONLY ? " READ ONLY" : "");
-	st = my_query(s, text, "begin", err);
+	if (!st)
+		st = my_query(s, text, "begin", err);
 	if (!st) {
 		s->txn = MY_TXN_OPEN;
-		s->snapshot_on = snapshot;
 		s->defer = (flags & BK_TXN_DEFER) != 0;
 		s->read_only = (flags & BK_TXN_READ_ONLY) != 0;
 		s->undone = false;
@@ -204,8 +232,9 @@ bk_status my_unit_begin(struct bk_session *s, bool savepoint, struct bk_error *e
 		return st;
 	}
 	/* READ COMMITTED: no gap locks, on which two inserts of different rows could deadlock. */
-	st = my_query(s, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED;START TRANSACTION",
-		      "begin", err);
+	st = set_level(s, BK_ISO_READ_COMMITTED, err);
+	if (!st)
+		st = my_query(s, "START TRANSACTION", "begin", err);
 	s->unit = !st;
 	return st;
 }

@@ -6,6 +6,8 @@
  */
 #include "conform/crashes.h"
 
+#include "conform/sink.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,6 +29,7 @@ _Noreturn static void writer_run(struct bk_test *t, const struct bk_crash_plan *
 				 unsigned round, uint32_t durability, int acks, bool server_dies)
 {
 	struct bk_error err = bk_error_init();
+	struct bk_record counters;
 	struct bk_layered *l;
 	struct bk_box *b;
 	unsigned i;
@@ -34,11 +37,14 @@ _Noreturn static void writer_run(struct bk_test *t, const struct bk_crash_plan *
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	l = bk_test_open(t, BK_SPACE_A, durability, BK_OPEN_CHECK);
 	b = bk_test_join(t, l, durability);
+	bk_record_counters(&counters, b, AT, NULL);
 	for (i = 0; i < plan->steps_max; i++) {
 		bk_status st = plan->step(b, round, i, &err);
 
-		if (st != BK_OK && server_dies)
+		if (st != BK_OK && server_dies) {
+			bk_record_counters(&(struct bk_record){0}, b, AT, &counters);
 			break;
+		}
 		CHECK(t, st == BK_OK, "step %u: %s: %s", i, bk_test_status_name(st), err.message);
 		if (write(acks, "", 1) != 1)
 			_exit(1);
@@ -97,6 +103,8 @@ static void writer_end(struct writer *w, struct bk_test *t)
 	close(w->acks);
 	if (WIFEXITED(status))
 		_exit(1); /* it failed a check and has said so */
+	CHECK(t, WTERMSIG(status) == SIGKILL, "the writer ended by signal %d (%s)",
+	      WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
 static void one_round(struct bk_test *t, const struct bk_crash_plan *plan, unsigned round,

@@ -177,3 +177,24 @@ bool bk_record_mentions(const struct bk_record *r, const char *text)
 	}
 	return false;
 }
+
+void bk_record_counters(struct bk_record *out, struct bk_box *b, struct bk_at at,
+			const struct bk_record *before)
+{
+	size_t i;
+
+	bk_record_init(out, &b->t->arena);
+	b->ops->session.counters(b->s, &out->sink);
+	bk_record_check(b->t, at, out);
+	for (i = 0; before && i < before->count; i++) {
+		const char *name = before->said[i].name;
+		const struct bk_said *now = bk_record_find(out, name);
+
+		if (before->said[i].kind != 'u')
+			bk_test_fail(b->t, at, "counter %s is not a whole number", name);
+		if (!now)
+			bk_test_fail(b->t, at, "counter %s disappeared", name);
+		if (now->value < before->said[i].value)
+			bk_test_fail(b->t, at, "counter %s went back", name);
+	}
+}

@@ -28,6 +28,9 @@ void bk_record_init(struct bk_record *r, struct bk_arena *arena);
 const struct bk_said *bk_record_find(const struct bk_record *r, const char *name);
 /* After the call: balanced, well-formed. */
 void bk_record_check(struct bk_test *t, struct bk_at at, const struct bk_record *r);
+/* What the session's counters say now; none has gone back since `before` (may be NULL). */
+void bk_record_counters(struct bk_record *out, struct bk_box *b, struct bk_at at,
+			const struct bk_record *before);
 /* Does any text that was said contain this? */
 bool bk_record_mentions(const struct bk_record *r, const char *text);
 
