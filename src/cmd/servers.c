@@ -8,6 +8,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/set.h"
 #include "matrix/matrix.h"
+#include "util/error_text.h"
 #include "util/units.h"
 
 #include <bakeoff/backend_util.h>
@@ -19,10 +20,10 @@
 
 int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_error *err)
 {
-	bool told = !err->sqlstate[0] || strstr(err->message, err->sqlstate);
+	char text[sizeof(err->message) + 32];
 
-	return bk_cmd_fail("%s: %s: %s%s%s%s", what, name, err->message, told ? "" : " (SQLSTATE ",
-			   told ? "" : err->sqlstate, told ? "" : ")");
+	bk_error_text(text, sizeof(text), err);
+	return bk_cmd_fail("%s: %s: %s", what, name, text);
 }
 
 static void srv_note(void *ctx, const char *line)

@@ -1,8 +1,8 @@
 /*
  * load.c - the closed loop and its workers.
  *
- * The workers wait at a gate until every session is open: what is timed is the work, never the
- * connecting.
+ * The workers wait at a gate until every session is open, and at another until all work is done:
+ * what is timed and metered is the work, never the connecting.
  */
 #include "load/load.h"
 
@@ -19,12 +19,16 @@
 #define BACKOFF_FIRST_NS UINT64_C(1000000)   /* 1 ms */
 #define BACKOFF_MAX_NS   UINT64_C(256000000) /* 256 ms */
 
+struct gate {
+	uint32_t waiting;
+	bool open;
+};
+
 struct run {
 	const struct bk_load_plan *plan;
-	pthread_mutex_t lock; /* guards waiting and open */
+	pthread_mutex_t lock; /* guards the gates */
 	pthread_cond_t change;
-	uint32_t waiting; /* workers whose session is open, or failed to open */
-	bool open;        /* the gate */
+	struct gate begin, end;
 	atomic_bool abort;
 	atomic_bool stopped;
 	atomic_uint_fast64_t failed;  /* of all workers, for failures_max */
@@ -144,13 +148,29 @@ static void drive(struct worker *w, void *state)
 	w->end_ns = now;
 }
 
-static void wait_at_gate(struct run *run)
+static void wait_at(struct run *run, struct gate *gate)
 {
 	pthread_mutex_lock(&run->lock);
-	run->waiting++;
+	gate->waiting++;
 	pthread_cond_broadcast(&run->change);
-	while (!run->open)
+	while (!gate->open)
 		pthread_cond_wait(&run->change, &run->lock);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static void wait_for_workers(struct run *run, const struct gate *gate, uint32_t workers)
+{
+	pthread_mutex_lock(&run->lock);
+	while (gate->waiting < workers)
+		pthread_cond_wait(&run->change, &run->lock);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static void open_gate(struct run *run, struct gate *gate)
+{
+	pthread_mutex_lock(&run->lock);
+	gate->open = true;
+	pthread_cond_broadcast(&run->change);
 	pthread_mutex_unlock(&run->lock);
 }
 
@@ -164,9 +184,12 @@ static void *work(void *arg)
 		w->start_status = plan->start(plan->ctx, w->number, &state, &w->error);
 	if (w->start_status < 0)
 		atomic_store(&w->run->abort, true);
-	wait_at_gate(w->run);
+	wait_at(w->run, &w->run->begin);
 	if (!atomic_load(&w->run->abort))
 		drive(w, state);
+	if (w->start_status >= 0 && plan->finish)
+		plan->finish(state);
+	wait_at(w->run, &w->run->end);
 	if (w->start_status >= 0 && plan->stop)
 		plan->stop(state);
 	return NULL;
@@ -207,7 +230,9 @@ static void collect(struct bk_load_result *out, const struct run *run, const str
 	out->window_count = i;
 }
 
-static bk_status start_workers(struct run *run, struct worker *workers, struct bk_error *err)
+/* *out: how many there are, on failure too. */
+static bk_status start_workers(uint32_t *out, struct run *run, struct worker *workers,
+			       struct bk_error *err)
 {
 	bk_status st = BK_OK;
 	uint32_t i, started = 0;
@@ -231,16 +256,25 @@ static bk_status start_workers(struct run *run, struct worker *workers, struct b
 		workers[i].running = true;
 		started++;
 	}
-	pthread_mutex_lock(&run->lock);
-	while (run->waiting < started)
-		pthread_cond_wait(&run->change, &run->lock);
-	if (st < 0)
-		atomic_store(&run->abort, true);
-	run->start_ns = bk_clock_ns();
-	run->open = true;
-	pthread_cond_broadcast(&run->change);
-	pthread_mutex_unlock(&run->lock);
+	*out = started;
 	return st;
+}
+
+static void run_workers(struct run *run, uint32_t started, bool failed)
+{
+	const struct bk_load_plan *plan = run->plan;
+
+	wait_for_workers(run, &run->begin, started);
+	if (failed)
+		atomic_store(&run->abort, true);
+	if (plan->begin)
+		plan->begin(plan->ctx);
+	run->start_ns = bk_clock_ns();
+	open_gate(run, &run->begin);
+	wait_for_workers(run, &run->end, started);
+	if (plan->end)
+		plan->end(plan->ctx);
+	open_gate(run, &run->end);
 }
 
 static bk_status join_workers(struct worker *workers, uint32_t n, struct bk_error *err)
@@ -266,7 +300,7 @@ bk_status bk_load_run(struct bk_load_result *out, const struct bk_load_plan *pla
 	struct run run = {.plan = plan};
 	struct worker *workers = calloc(plan->workers, sizeof(*workers));
 	bk_status st, joined;
-	uint32_t i;
+	uint32_t i, started;
 
 	memset(out, 0, sizeof(*out));
 	out->first_error = bk_error_init();
@@ -280,7 +314,8 @@ bk_status bk_load_run(struct bk_load_result *out, const struct bk_load_plan *pla
 	}
 	pthread_mutex_init(&run.lock, NULL);
 	pthread_cond_init(&run.change, NULL);
-	st = start_workers(&run, workers, err);
+	st = start_workers(&started, &run, workers, err);
+	run_workers(&run, started, st < 0);
 	joined = join_workers(workers, plan->workers, err);
 	if (st >= 0)
 		st = joined;

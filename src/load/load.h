@@ -26,7 +26,14 @@ struct bk_load_plan {
 	bk_status (*start)(void *ctx, uint32_t worker, void **state, struct bk_error *err);
 	/* One operation.  A negative status counts as failed and enters no latency. */
 	bk_status (*op)(void *state, uint64_t index, struct bk_error *err);
+	/* On the worker's thread, untimed, after its last operation; may be NULL. */
+	void (*finish)(void *state);
 	void (*stop)(void *state);
+	/* Either may be NULL.  Called by the caller's thread when every session is open and nothing
+	 * is timed yet, and when the last operation is done and no session is closed yet: what
+	 * sessions cost a server can be read then, and goes with them. */
+	void (*begin)(void *ctx);
+	void (*end)(void *ctx);
 	/* CONFLICT and errors flagged BK_ERR_RETRY are tried again up to `retries` times with
 	 * full-jitter back-off; latency runs from the first try and each retry is counted. */
 	uint32_t retries;

@@ -152,13 +152,20 @@ static void *reader_main(void *arg)
 {
 	struct reader *r = arg;
 	struct bk_readers *pool = r->pool;
-	uint64_t seen = 0;
+	uint64_t seen = 0, metered = 0;
 
 	open_reader(r, (uint32_t)(r - pool->readers));
 	pthread_mutex_lock(&pool->lock);
 	pool->opened++;
 	pthread_cond_broadcast(&pool->change);
 	while (!pool->closing) {
+		if (pool->meterings != metered) {
+			metered = pool->meterings;
+			bk_repo_session_meter(&r->session);
+			pool->metered++;
+			pthread_cond_broadcast(&pool->change);
+			continue;
+		}
 		if (pool->generation == seen) {
 			pthread_cond_wait(&pool->change, &pool->lock);
 			continue;
@@ -218,6 +225,18 @@ bk_status bk_readers_open(struct bk_readers **out, const struct bk_readers_confi
 	}
 	*out = pool;
 	return BK_OK;
+}
+
+void bk_readers_meter(struct bk_readers *pool)
+{
+	bk_repo_session_meter(&pool->readers[0].session);
+	pthread_mutex_lock(&pool->lock);
+	pool->meterings++;
+	pool->metered = 0;
+	pthread_cond_broadcast(&pool->change);
+	while (pool->metered < pool->config.readers - 1)
+		pthread_cond_wait(&pool->change, &pool->lock);
+	pthread_mutex_unlock(&pool->lock);
 }
 
 void bk_readers_close(struct bk_readers *pool)

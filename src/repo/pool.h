@@ -49,6 +49,8 @@ struct bk_readers {
 	uint32_t busy;       /* readers at work */
 	uint64_t generation; /* of reads; readers wake when it moves */
 	uint32_t opened;     /* readers that have tried to open their session */
+	uint64_t meterings;  /* asked for; readers wake when it moves */
+	uint32_t metered;    /* readers that did the last one */
 	bool closing;
 	bk_status status; /* of the read: the first failure */
 	struct bk_error error;

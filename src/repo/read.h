@@ -64,6 +64,8 @@ struct bk_readers_config {
 };
 bk_status bk_readers_open(struct bk_readers **out, const struct bk_readers_config *config,
 			  struct bk_error *err);
+/* What the readers' sessions did so far is in the repository's traffic now. */
+void bk_readers_meter(struct bk_readers *pool);
 void bk_readers_close(struct bk_readers *pool);
 
 /* One read.  `touched` non-NULL: the distinct nodes named are counted into it (slow; not for timed

@@ -47,18 +47,25 @@ bk_status bk_repo_session_open(struct bk_repo_session *out, const struct bk_repo
 	return st;
 }
 
+void bk_repo_session_meter(struct bk_repo_session *session)
+{
+	const struct bk_repo *repo = session->repo;
+
+	if (session->binaries && session->binaries != session->nodes)
+		bk_traffic_add(repo->traffic, &session->said[1], &repo->binaries->tables.session,
+			       session->binaries);
+	if (session->nodes)
+		bk_traffic_add(repo->traffic, &session->said[0], &repo->nodes->tables.session,
+			       session->nodes);
+}
+
 void bk_repo_session_close(struct bk_repo_session *session)
 {
 	if (!session->nodes)
 		return;
-	if (session->binaries && session->binaries != session->nodes) {
-		const struct bk_session_ops *ops = &session->repo->binaries->tables.session;
-
-		bk_traffic_add(session->repo->traffic, ops, session->binaries);
-		ops->close(session->binaries);
-	}
-	bk_traffic_add(session->repo->traffic, &session->repo->nodes->tables.session,
-		       session->nodes);
+	bk_repo_session_meter(session);
+	if (session->binaries && session->binaries != session->nodes)
+		session->repo->binaries->tables.session.close(session->binaries);
 	session->repo->nodes->tables.session.close(session->nodes);
 	session->nodes = session->binaries = NULL;
 }

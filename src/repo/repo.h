@@ -17,7 +17,7 @@ struct bk_repo {
 	struct bk_layered *nodes;
 	struct bk_layered *binaries; /* == nodes when one store holds both; NULL when none does */
 	uint64_t timeout_ns;         /* for one call, where the store can; 0: none */
-	struct bk_traffic *traffic;  /* of all sessions that have closed; NULL: not counted */
+	struct bk_traffic *traffic;  /* of all sessions; NULL: not counted */
 };
 
 /* The id of the node at `path`: 16 bytes of its hash, spread evenly over the key space as the
@@ -32,9 +32,12 @@ struct bk_repo_session {
 	struct bk_session *nodes;
 	struct bk_session *binaries; /* == nodes when one store holds both */
 	uint64_t round_trips;        /* calls that went to a store */
+	struct bk_traffic said[2];   /* by the sessions of both stores, so far */
 };
 bk_status bk_repo_session_open(struct bk_repo_session *out, const struct bk_repo *repo,
 			       uint32_t worker, uint32_t durability, struct bk_error *err);
+/* What the sessions did since the last time is in the repository's traffic now; closing does it. */
+void bk_repo_session_meter(struct bk_repo_session *session);
 void bk_repo_session_close(struct bk_repo_session *session);
 
 static inline const struct bk_node_ops *bk_repo_nodes(const struct bk_repo *repo)

@@ -24,7 +24,7 @@ static void take_u64(void *ctx, const char *name, uint64_t value, const char *un
 	(void)flags;
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (strcmp(known[i].name, name) == 0)
-			__atomic_fetch_add(known[i].sum, value, __ATOMIC_RELAXED);
+			*known[i].sum += value;
 	}
 }
 
@@ -43,12 +43,19 @@ static void take_end(void *ctx)
 	(void)ctx;
 }
 
-void bk_traffic_add(struct bk_traffic *traffic, const struct bk_session_ops *ops,
-		    struct bk_session *session)
+static void add(uint64_t *sum, uint64_t *said, uint64_t says)
 {
+	__atomic_fetch_add(sum, says - *said, __ATOMIC_RELAXED);
+	*said = says;
+}
+
+void bk_traffic_add(struct bk_traffic *sum, struct bk_traffic *said,
+		    const struct bk_session_ops *ops, struct bk_session *session)
+{
+	struct bk_traffic now = {0};
 	const struct bk_sink sink = {
 		.struct_size = sizeof(sink),
-		.ctx = traffic,
+		.ctx = &now,
 		.put_u64 = take_u64,
 		.put_f64 = take_f64,
 		.put_str = take_str,
@@ -57,6 +64,12 @@ void bk_traffic_add(struct bk_traffic *traffic, const struct bk_session_ops *ops
 		.flag = take_str,
 	};
 
-	if (traffic)
-		ops->counters(session, &sink);
+	if (!sum)
+		return;
+	ops->counters(session, &sink);
+	add(&sum->requests, &said->requests, now.requests);
+	add(&sum->retries, &said->retries, now.retries);
+	add(&sum->reconnects, &said->reconnects, now.reconnects);
+	add(&sum->sent_bytes, &said->sent_bytes, now.sent_bytes);
+	add(&sum->received_bytes, &said->received_bytes, now.received_bytes);
 }

@@ -120,10 +120,12 @@ char *bk_store_describe(const struct bk_store_half *half, const struct bk_layere
 	json_object_set_new(root, "backend", json_string(half->plugin->desc.name));
 	json_object_set_new(root, "version", json_string(half->plugin->desc.version));
 	json_object_set_new(root, "options", options);
-	json_object_set_new(root, "native", feature_names(store->native));
-	json_object_set_new(root, "emulated", feature_names(store->emulated));
-	json_object_set_new(root, "looped", feature_names(store->looped));
-	json_object_set_new(root, "identity", identity(store));
+	if (store) {
+		json_object_set_new(root, "native", feature_names(store->native));
+		json_object_set_new(root, "emulated", feature_names(store->emulated));
+		json_object_set_new(root, "looped", feature_names(store->looped));
+		json_object_set_new(root, "identity", identity(store));
+	}
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);
 	return text;

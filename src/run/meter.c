@@ -105,15 +105,54 @@ static bool has_server(const struct bk_variant_stores *stores)
 	       (stores->binaries.plugin && stores->binaries.plugin->desc.service);
 }
 
+static void look(struct bk_meter_stand *out, const struct bk_run_state *s)
+{
+	struct sum log = ask(s->metered, BK_INSPECT_COUNTERS, "log.bytes");
+
+	out->log_bytes = log.value;
+	out->log_known = log.found;
+	out->traffic = *s->metered->traffic;
+	out->server_known = server_usage(&out->server, s->metered_stores);
+	bk_usage_self(&out->self);
+}
+
 void bk_meter_begin(void *host)
 {
 	struct bk_run_state *s = host;
-	struct bk_meter *m = &s->meter;
 
-	m->log_bytes = ask(s->metered, BK_INSPECT_COUNTERS, "log.bytes").value;
-	m->traffic = *s->metered->traffic;
-	m->server_known = server_usage(&m->server, s->metered_stores);
-	bk_usage_self(&m->self);
+	look(&s->meter.before, s);
+}
+
+static void add_traffic(struct bk_traffic *sum, const struct bk_traffic *before,
+			const struct bk_traffic *after)
+{
+	sum->requests += after->requests - before->requests;
+	sum->retries += after->retries - before->retries;
+	sum->reconnects += after->reconnects - before->reconnects;
+	sum->sent_bytes += after->sent_bytes - before->sent_bytes;
+	sum->received_bytes += after->received_bytes - before->received_bytes;
+}
+
+void bk_meter_end(void *host)
+{
+	struct bk_run_state *s = host;
+	struct bk_meter *m = &s->meter;
+	const struct bk_meter_stand *before = &m->before;
+	struct bk_meter_stand after;
+	struct bk_usage self;
+
+	bk_usage_self(&self); /* without what asking costs */
+	look(&after, s);
+	m->cpu_s += (double)(self.cpu_ns - before->self.cpu_ns) / 1e9;
+	m->written_unknown |= self.written_bytes == UINT64_MAX;
+	m->written_bytes += (double)(self.written_bytes - before->self.written_bytes);
+	m->server_unknown |= !before->server_known || !after.server_known;
+	m->server_cpu_s += (double)(after.server.cpu_ns - before->server.cpu_ns) / 1e9;
+	m->written_bytes += (double)(after.server.write_bytes - before->server.write_bytes);
+	m->server_rss_bytes = (double)after.server.rss_bytes;
+	m->log_unknown |= !before->log_known || !after.log_known;
+	m->log_bytes += after.log_bytes - before->log_bytes;
+	add_traffic(&m->traffic, &before->traffic, &after.traffic);
 }
 
 static void add(struct bk_outcome *out, const char *name, const char *unit, double value,
@@ -122,59 +161,45 @@ static void add(struct bk_outcome *out, const char *name, const char *unit, doub
 	bk_outcome_metric(out, name, unit, value / divisor);
 }
 
-static void add_traffic(struct bk_outcome *out, const struct bk_traffic *before,
-			const struct bk_traffic *after, double divisor)
+static void report_traffic(struct bk_outcome *out, const struct bk_traffic *sum, double divisor)
 {
-	uint64_t requests = after->requests - before->requests;
-
-	if (!requests)
+	if (!sum->requests)
 		return;
-	add(out, "requests", "count", (double)requests, divisor);
-	add(out, "requests.retried", "count", (double)(after->retries - before->retries), divisor);
-	add(out, "reconnects", "count", (double)(after->reconnects - before->reconnects), divisor);
-	if (after->sent_bytes != before->sent_bytes)
-		add(out, "network.sent", "bytes", (double)(after->sent_bytes - before->sent_bytes),
-		    divisor);
-	if (after->received_bytes != before->received_bytes)
-		add(out, "network.received", "bytes",
-		    (double)(after->received_bytes - before->received_bytes), divisor);
+	add(out, "requests", "count", (double)sum->requests, divisor);
+	add(out, "requests.retried", "count", (double)sum->retries, divisor);
+	add(out, "reconnects", "count", (double)sum->reconnects, divisor);
+	if (sum->sent_bytes)
+		add(out, "network.sent", "bytes", (double)sum->sent_bytes, divisor);
+	if (sum->received_bytes)
+		add(out, "network.received", "bytes", (double)sum->received_bytes, divisor);
 }
 
-void bk_meter_end(void *host, struct bk_outcome *out, double payload_bytes, double divisor)
+void bk_meter_report(void *host, struct bk_outcome *out, double payload_bytes, double divisor)
 {
 	struct bk_run_state *s = host;
 	struct bk_meter *m = &s->meter;
-	struct bk_service_usage server;
 	struct bk_usage self;
-	struct sum log;
-	double written, cpu;
-	bool server_known;
 
 	bk_usage_self(&self);
-	server_known = server_usage(&server, s->metered_stores) && m->server_known;
-	log = ask(s->metered, BK_INSPECT_COUNTERS, "log.bytes");
-	cpu = (double)(self.cpu_ns - m->self.cpu_ns) / 1e9;
-	written = (double)(self.written_bytes - m->self.written_bytes);
-	add(out, "cpu.harness", "s", cpu, divisor);
-	if (has_server(s->metered_stores) && server_known) {
-		add(out, "cpu.server", "s", (double)(server.cpu_ns - m->server.cpu_ns) / 1e9,
-		    divisor);
-		bk_outcome_metric(out, "memory.server", "bytes", (double)server.rss_bytes);
-	}
-	cpu += (double)(server.cpu_ns - m->server.cpu_ns) / 1e9;
-	written += (double)(server.write_bytes - m->server.write_bytes);
 	bk_outcome_metric(out, "memory.harness.peak", "bytes", (double)self.peak_bytes);
-	if (server_known && self.written_bytes != UINT64_MAX) {
-		add(out, "written", "bytes", written, divisor);
+	add(out, "cpu.harness", "s", m->cpu_s, divisor);
+	if (has_server(s->metered_stores) && !m->server_unknown) {
+		add(out, "cpu.server", "s", m->server_cpu_s, divisor);
+		bk_outcome_metric(out, "memory.server", "bytes", m->server_rss_bytes);
+	}
+	if (!m->server_unknown && !m->written_unknown) {
+		add(out, "written", "bytes", m->written_bytes, divisor);
 		if (payload_bytes > 0)
 			bk_outcome_metric(out, "write_amplification", "ratio",
-					  written / payload_bytes);
+					  m->written_bytes / payload_bytes);
 	}
-	if (server_known && payload_bytes > 0)
-		bk_outcome_metric(out, "cpu_per_gb", "s", cpu * 1e9 / payload_bytes);
-	if (log.found)
-		add(out, "log.written", "bytes", log.value - m->log_bytes, divisor);
-	add_traffic(out, &m->traffic, s->metered->traffic, divisor);
+	if (!m->server_unknown && payload_bytes > 0)
+		bk_outcome_metric(out, "cpu_per_gb", "s",
+				  (m->cpu_s + m->server_cpu_s) * 1e9 / payload_bytes);
+	if (!m->log_unknown)
+		add(out, "log.written", "bytes", m->log_bytes, divisor);
+	report_traffic(out, &m->traffic, divisor);
+	memset(m, 0, sizeof(*m));
 }
 
 void bk_meter_stored(struct bk_run_state *s, struct bk_outcome *out)

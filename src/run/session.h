@@ -40,12 +40,20 @@ struct bk_monitor {
 	uint64_t progress, progress_total;
 };
 
-struct bk_meter { /* what stood on the meters when the timed part began */
+struct bk_meter_stand { /* what stands on the meters */
 	struct bk_usage self;
 	struct bk_service_usage server;
-	bool server_known;
+	bool server_known, log_known;
 	struct bk_traffic traffic;
 	double log_bytes;
+};
+
+struct bk_meter {
+	struct bk_meter_stand before; /* when the stretch under way began */
+	/* of all stretches since the last report */
+	double cpu_s, server_cpu_s, written_bytes, log_bytes, server_rss_bytes;
+	bool server_unknown, written_unknown, log_unknown;
+	struct bk_traffic traffic;
 };
 
 struct bk_run_state {
@@ -92,7 +100,8 @@ void bk_datasets_close(struct bk_run_state *s);
 
 /* meter.c: for bk_env; and the bytes that the stores of the trial occupy. */
 void bk_meter_begin(void *host);
-void bk_meter_end(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
+void bk_meter_end(void *host);
+void bk_meter_report(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
 void bk_meter_stored(struct bk_run_state *s, struct bk_outcome *out);
 
 /* trial.c: one cell in one round, recorded.  A negative status only when the run must end. */

@@ -5,6 +5,7 @@
 
 #include "host/host.h"
 #include "util/clock.h"
+#include "util/error_text.h"
 #include "util/rng.h"
 
 #include <bakeoff/backend_util.h>
@@ -85,6 +86,7 @@ struct bk_env bk_trial_env(struct bk_run_state *s, size_t variant, const struct 
 		.chill = chill,
 		.meter_begin = bk_meter_begin,
 		.meter_end = bk_meter_end,
+		.meter_report = bk_meter_report,
 		.host = s,
 	};
 
@@ -95,6 +97,7 @@ struct bk_env bk_trial_env(struct bk_run_state *s, size_t variant, const struct 
 		bk_rng_derive(bk_rng_derive(s->m->seed, "requests"), bk_buf_str(&name)), round);
 	s->metered = repo;
 	s->metered_stores = &s->stores[variant];
+	memset(&s->meter, 0, sizeof(s->meter));
 	bk_buf_free(&key);
 	bk_buf_free(&name);
 	return env;
@@ -132,7 +135,8 @@ static char *params_json(const struct bk_case *c)
 	return text;
 }
 
-/* The variant's row is written once its stores are open: only then are its features known. */
+/* The variant's row: without its features until its stores are open, for only then are they known.
+ */
 static bk_status record_variant(struct bk_run_state *s, size_t variant, const struct bk_repo *repo,
 				struct bk_error *err)
 {
@@ -142,16 +146,16 @@ static bk_status record_variant(struct bk_run_state *s, size_t variant, const st
 	char *nodes, *binaries = NULL;
 	bk_status st;
 
-	if (s->described[variant] || !repo->nodes)
+	if (s->described[variant])
 		return BK_OK;
 	nodes = bk_store_describe(&stores->nodes, repo->nodes);
-	if (repo->binaries && repo->binaries != repo->nodes)
+	if (stores->binaries.plugin)
 		binaries = bk_store_describe(&stores->binaries, repo->binaries);
 	row.nodes_json = nodes;
 	row.binaries_json = binaries;
 	st = nodes ? bk_results_variant(s->config->results, s->run, &row, err)
 		   : bk_fail(err, BK_NOMEM, 0, "out of memory");
-	s->described[variant] = st >= 0;
+	s->described[variant] = st >= 0 && repo->nodes;
 	free(nodes);
 	free(binaries);
 	return st;
@@ -275,14 +279,10 @@ static bk_status record(struct bk_run_state *s, size_t cell, uint32_t round,
 static void judge(struct verdict *v, struct bk_run_state *s, size_t cell, bk_status st,
 		  const struct bk_error *e)
 {
-	char code[64] = "";
-
 	v->error[0] = '\0';
 	v->status = "ok";
 	if (st >= 0)
 		return;
-	if (e->sqlstate[0])
-		snprintf(code, sizeof(code), " (SQLSTATE %s)", e->sqlstate);
 	if (st == BK_CANCELLED && bk_monitor_stopped(&s->monitor) == BK_STOP_TIME) {
 		v->status = "guard";
 		s->guarded[cell] = true;
@@ -291,7 +291,7 @@ static void judge(struct verdict *v, struct bk_run_state *s, size_t cell, bk_sta
 		return;
 	}
 	v->status = st == BK_CORRUPT ? "wrong" : "failed";
-	snprintf(v->error, sizeof(v->error), "%s%s", e->message, code);
+	bk_error_text(v->error, sizeof(v->error), e);
 }
 
 /* Scenarios that write start on stores that are empty, and leave them so. */

@@ -53,6 +53,8 @@ static bk_status worker_start(void *ctx, uint32_t number, void **state, struct b
 		bk_repo_session_close(&w->session);
 		st = bk_fail(err, BK_NOMEM, 0, "out of memory for a reader");
 	}
+	if (st >= 0)
+		bk_repo_session_meter(&w->session);
 	*state = w;
 	return st;
 }
@@ -63,6 +65,13 @@ static void worker_stop(void *state)
 
 	bk_repo_session_close(&w->session);
 	bk_ntriples_free(&w->out);
+}
+
+static void worker_finish(void *state)
+{
+	struct worker *w = state;
+
+	bk_repo_session_meter(&w->session);
 }
 
 static bk_status read_child(void *state, uint64_t i, struct bk_error *err)
@@ -158,8 +167,22 @@ static bk_status check(const struct bk_load_result *r, const struct pass *pass, 
 	return BK_OK;
 }
 
+static void begin_metering(void *ctx)
+{
+	const struct pass *pass = ctx;
+
+	pass->env->meter_begin(pass->env->host);
+}
+
+static void end_metering(void *ctx)
+{
+	const struct pass *pass = ctx;
+
+	pass->env->meter_end(pass->env->host);
+}
+
 static bk_status one_pass(struct bk_load_result *r, struct pass *pass, uint64_t n, uint64_t sum,
-			  struct bk_error *err)
+			  bool metered, struct bk_error *err)
 {
 	uint32_t workers = (uint32_t)bk_case_u64(pass->env->c, "readers");
 	struct bk_load_plan plan = {
@@ -168,7 +191,10 @@ static bk_status one_pass(struct bk_load_result *r, struct pass *pass, uint64_t 
 		.ctx = pass,
 		.start = worker_start,
 		.op = read_child,
+		.finish = worker_finish,
 		.stop = worker_stop,
+		.begin = metered ? begin_metering : NULL,
+		.end = metered ? end_metering : NULL,
 		.failures_max = 1,
 		.stop_flag = pass->env->stop,
 		.progress = pass->env->progress,
@@ -199,7 +225,7 @@ static bk_status timed_passes(struct pass *pass, uint64_t n, uint64_t sum, struc
 	if (!all)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory for a histogram");
 	if (!cold) {
-		st = one_pass(&r, pass, n, sum, err);
+		st = one_pass(&r, pass, n, sum, false, err);
 		if (st >= 0)
 			bk_load_result_free(&r);
 	}
@@ -212,7 +238,7 @@ static bk_status timed_passes(struct pass *pass, uint64_t n, uint64_t sum, struc
 			if (st < 0)
 				break;
 		}
-		st = one_pass(&r, pass, n, sum, err);
+		st = one_pass(&r, pass, n, sum, true, err);
 		if (st < 0)
 			break;
 		rates[passes++] = (double)n * 1e9 / (double)r.last_done_ns;
@@ -225,6 +251,7 @@ static bk_status timed_passes(struct pass *pass, uint64_t n, uint64_t sum, struc
 		bk_outcome_metric(out, "operations", "count", (double)n * (double)passes);
 		bk_outcome_latency(out, "latency", all);
 		bk_outcome_series(out, "reads_per_s", "1/s", rates, passes);
+		pass->env->meter_report(pass->env->host, out, 0, (double)passes);
 		if (cold)
 			snprintf(out->note, sizeof(out->note), "cold: %s", reached);
 	}

@@ -158,6 +158,13 @@ static void worker_stop(void *state)
 	w->buf = NULL;
 }
 
+static void worker_finish(void *state)
+{
+	struct worker *w = state;
+
+	bk_repo_session_meter(&w->session);
+}
+
 static bk_status worker_start(void *ctx, uint32_t number, void **state, struct bk_error *err)
 {
 	struct job *job = ctx;
@@ -176,6 +183,8 @@ static bk_status worker_start(void *ctx, uint32_t number, void **state, struct b
 		st = bk_ingest_open(&w->ingest, &w->session, &job->hierarchy, 0, err);
 	if (st < 0)
 		worker_stop(w);
+	else
+		bk_repo_session_meter(&w->session);
 	*state = w;
 	return st;
 }
@@ -217,7 +226,21 @@ static bk_status make_parent(const struct job *job, struct bk_error *err)
 	return st;
 }
 
-static bk_status run(struct bk_load_result *r, struct job *job, uint64_t total,
+static void begin_metering(void *ctx)
+{
+	const struct job *job = ctx;
+
+	job->env->meter_begin(job->env->host);
+}
+
+static void end_metering(void *ctx)
+{
+	const struct job *job = ctx;
+
+	job->env->meter_end(job->env->host);
+}
+
+static bk_status run(struct bk_load_result *r, struct job *job, uint64_t total, bool metered,
 		     bk_status (*op)(void *, uint64_t, struct bk_error *), struct bk_error *err)
 {
 	struct bk_load_plan plan = {
@@ -226,7 +249,10 @@ static bk_status run(struct bk_load_result *r, struct job *job, uint64_t total,
 		.ctx = job,
 		.start = worker_start,
 		.op = op,
+		.finish = worker_finish,
 		.stop = worker_stop,
+		.begin = metered ? begin_metering : NULL,
+		.end = metered ? end_metering : NULL,
 		.retries = 10,
 		.failures_max = 100,
 		.stop_flag = job->env->stop,
@@ -244,11 +270,10 @@ static bk_status ingest(struct job *job, struct bk_outcome *out, struct bk_error
 	double seconds;
 	bk_status st;
 
-	job->env->meter_begin(job->env->host);
-	st = run(&r, job, job->n, ingest_one, err);
+	st = run(&r, job, job->n, true, ingest_one, err);
 	if (st < 0)
 		return st;
-	job->env->meter_end(job->env->host, out, (double)r.done * (double)job->size, 1);
+	job->env->meter_report(job->env->host, out, (double)r.done * (double)job->size, 1);
 	if (bk_outcome_find(out, "requests") && r.done)
 		bk_outcome_metric(out, "requests_per_object", "count",
 				  bk_outcome_find(out, "requests")->value / (double)r.done);
@@ -289,7 +314,7 @@ static bk_status read_back(struct job *job, struct bk_outcome *out, struct bk_er
 	if (!first || i < threads)
 		st = bk_fail(err, BK_NOMEM, 0, "out of memory for histograms");
 	else
-		st = run(&r, job, (job->n + job->step - 1) / job->step, read_one, err);
+		st = run(&r, job, (job->n + job->step - 1) / job->step, false, read_one, err);
 	if (st >= 0) {
 		for (i = 0; i < threads; i++)
 			bk_histogram_merge(first, job->workers[i].first_byte);

@@ -167,6 +167,19 @@ static bk_status read_untimed(struct trial *t, struct bk_outcome *out, struct bk
 	return st;
 }
 
+static void begin_metering(struct trial *t)
+{
+	bk_readers_meter(t->pool);
+	t->env->meter_begin(t->env->host);
+}
+
+static void end_metering(struct trial *t)
+{
+	bk_readers_meter(t->pool);
+	t->env->meter_end(t->env->host);
+}
+
+/* Cold reads start sessions, and servers, in between: what that costs is not the reads'. */
 static bk_status read_timed(struct trial *t, struct bk_error *err)
 {
 	double total = 0;
@@ -180,11 +193,15 @@ static bk_status read_timed(struct trial *t, struct bk_error *err)
 			if (st < 0)
 				return st;
 		}
+		if (t->cold)
+			begin_metering(t);
 		st = bk_readers_read(&t->result, t->pool, &t->reading->read, t->access, NULL, err);
 		if (st >= 0)
 			st = check(t, err);
 		if (st < 0)
 			return st;
+		if (t->cold)
+			end_metering(t);
 		t->last[t->reads] = (double)t->result.last_ns / 1e9;
 		t->first[t->reads] = (double)t->result.first_ns / 1e9;
 		total += t->last[t->reads++];
@@ -239,14 +256,15 @@ bk_status bk_reading_trial(const struct bk_env *env, const struct bk_reading *re
 	if (st >= 0)
 		st = read_untimed(&t, out, err);
 	if (st >= 0) {
-		env->meter_begin(env->host);
+		if (!t.cold)
+			begin_metering(&t);
 		st = read_timed(&t, err);
 	}
 	if (st >= 0) {
-		report(&t, out);
-		/* cold reads start servers in between: what they cost is not the reads' */
 		if (!t.cold)
-			env->meter_end(env->host, out, 0, (double)t.reads);
+			end_metering(&t);
+		report(&t, out);
+		env->meter_report(env->host, out, 0, (double)t.reads);
 	}
 	bk_readers_close(t.pool);
 	bk_cache_free(t.cache);

@@ -143,10 +143,14 @@ struct bk_env {
 	/* Make the stores cold; no session is open.  `reached` gets what was reached in words.
 	 * NULL where nobody can. */
 	bk_status (*chill)(void *host, char *reached, size_t size, struct bk_error *err);
-	/* Around the timed part: what it cost goes to `out` (CPU, bytes written, log, requests).
+	/* What the timed part costs.  begin and end go around each timed stretch, while its
+	 * sessions are open and what they say is in the repository's traffic; report puts the sum
+	 * of all stretches since the last one into `out` (CPU, bytes written, log, requests).
 	 * payload_bytes 0: nothing was stored; figures are divided by `divisor` (timed reads). */
 	void (*meter_begin)(void *host);
-	void (*meter_end)(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
+	void (*meter_end)(void *host);
+	void (*meter_report)(void *host, struct bk_outcome *out, double payload_bytes,
+			     double divisor);
 	void *host;
 };
 

@@ -172,6 +172,20 @@ question() {
 	esac
 }
 
+# In a mount namespace of its own: with_mounts COMMANDS ARGUMENT...: a shell runs COMMANDS, which
+# mount things, then the program with the arguments; sets $status, $out, $err
+with_mounts() {
+	local mounts=$1 ns=(unshare -m)
+	shift
+	[ "$(id -u)" = 0 ] || ns=(unshare -m -U --map-current-user --keep-caps)
+	status=0
+	"${ns[@]}" bash -c "set -e; $mounts; "'exec "$@"' - "$bakeoff" "$@" \
+		>"$scratch/.out" 2>"$scratch/.err" </dev/null || status=$?
+	out=$(cat "$scratch/.out")
+	err=$(cat "$scratch/.err")
+	ran="$mounts; bakeoff $*"
+}
+
 finish() {
 	[ "$failures" = 0 ] || exit 1
 }
