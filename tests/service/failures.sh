@@ -85,6 +85,7 @@ done
 
 # A uid without an entry in the user database: on a template, and making one
 if [ "$(id -u)" = 0 ]; then
+	. "$(dirname "$0")/reachable.sh"
 	for name in "${servers[@]}"; do
 		cache=$scratch/nobody-$name
 		mkdir -m 700 "$cache"
@@ -92,7 +93,8 @@ if [ "$(id -u)" = 0 ]; then
 		for i in 1 2; do
 			status=0
 			setpriv --reuid 61234 --regid 61234 --clear-groups env -u HOME XDG_CACHE_HOME="$cache" \
-				"$bakeoff" exec "$name" -- bash -c "$(question "$name")" \
+				BAKEOFF_BACKENDS="$build/backends:$build/tests/service/backends" \
+				"$program" exec "$name" -- bash -c "$(question "$name")" \
 				>"$scratch/.out" 2>"$scratch/.err" </dev/null || status=$?
 			out=$(cat "$scratch/.out") err=$(cat "$scratch/.err")
 			ran="$name as uid 61234, $i"
