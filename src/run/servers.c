@@ -9,20 +9,60 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct bk_store_half *half_at(struct bk_variant_stores *stores, size_t i)
 {
 	return i ? &stores->binaries : &stores->nodes;
 }
 
-/* What the server itself said last is worth more than what its client noticed. */
+static bool has_word(const char *line, size_t len, const char *const *words)
+{
+	for (; *words; words++) {
+		if (memmem(line, len, *words, strlen(*words)))
+			return true;
+	}
+	return false;
+}
+
+/* The line in which a server says what ails it: the first of the grave ones, for others follow from
+ * it; else the last error, else the last line.  *len: without the newline. */
+static const char *telling_line(size_t *len, const char *log)
+{
+	static const char *const grave[] = {"PANIC",    "FATAL",    "No space",
+					    "no space", "IO Error", NULL};
+	static const char *const errors[] = {"ERROR", "rror:", NULL};
+	const char *line, *end, *best = log;
+	bool told = false;
+
+	for (line = log; *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		if (has_word(line, (size_t)(end - line), grave)) {
+			best = line;
+			break;
+		}
+		if (has_word(line, (size_t)(end - line), errors)) {
+			best = line;
+			told = true;
+		} else if (end > line && !told) {
+			best = line;
+		}
+	}
+	*len = strcspn(best, "\n");
+	return best;
+}
+
+/* What the server itself said is worth more than what its client noticed. */
 static void add_log(struct bk_error *err, struct bk_service_run *run)
 {
 	struct bk_error why = *err;
-	const char *log = bk_service_log(run);
+	size_t len;
+	const char *line = telling_line(&len, bk_service_log(run));
 
-	if (*log)
-		bk_fail(err, why.status, why.vendor_code, "%s; its log ends: %s", why.message, log);
+	if (len)
+		bk_fail(err, why.status, why.vendor_code, "%s; its log: %.*s", why.message,
+			len > 300 ? 300 : (int)len, line);
+	memcpy(err->sqlstate, why.sqlstate, sizeof(err->sqlstate));
 }
 
 static void begin(struct bk_store_half *half, const char *folder, struct bk_service_config *config)
@@ -110,6 +150,16 @@ bk_status bk_variant_stores_revive(bool *restarted, struct bk_variant_stores *st
 			st = start_again(run, restarted, err);
 	}
 	return st;
+}
+
+void bk_variant_stores_explain(struct bk_variant_stores *stores, struct bk_error *err)
+{
+	size_t h;
+
+	for (h = 0; h < 2 && err->status == BK_UNAVAILABLE; h++) {
+		if (half_at(stores, h)->server)
+			add_log(err, half_at(stores, h)->server);
+	}
 }
 
 bk_status bk_variant_stores_restart(bool *restarted, struct bk_variant_stores *stores,

@@ -47,6 +47,8 @@ void bk_variant_stores_serve(struct bk_variant_stores *stores, size_t count, con
  * Negative: it does not start; the message has the end of its log. */
 bk_status bk_variant_stores_revive(bool *restarted, struct bk_variant_stores *stores,
 				   struct bk_error *err);
+/* A call failed because no server answered: *err gets what our own server's log said last. */
+void bk_variant_stores_explain(struct bk_variant_stores *stores, struct bk_error *err);
 /* Stops and starts the servers, on the same data.  No store is open. */
 bk_status bk_variant_stores_restart(bool *restarted, struct bk_variant_stores *stores,
 				    struct bk_error *err);

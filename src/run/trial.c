@@ -425,6 +425,7 @@ bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, stru
 	} else {
 		const struct bk_repo *repo = d ? &d->repo : &writing;
 
+		bk_variant_stores_explain(&s->stores[s->m->cells[cell].variant], &why);
 		judge(&v, s, cell, outcome, &why);
 		st = record_variant(s, s->m->cells[cell].variant, repo, err);
 		if (st >= 0)

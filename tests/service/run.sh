@@ -116,7 +116,7 @@ for name in "${sql_stores[@]}"; do
 	trouble 1 3 130
 	run run t.yaml --results "$name.db" --set "there.url=$name://$user@$at"
 	wants_status 1
-	wants_out 'there/n-binaries.*([Tt]oo many connections|limit)'
+	wants_out 'there/n-binaries.*([Tt]oo many (connections|clients)|limit)'
 	wants_err '1 trials? ok, 1 failed'
 
 	# gone in the middle
@@ -154,7 +154,7 @@ for name in "${sql_stores[@]}"; do
 	with_mounts "mount -t tmpfs -o mode=1777,size=150m none '$scratch/full'" \
 		run t.yaml --results full.db --data "$scratch/full"
 	wants_status 1
-	wants_out 'there/n-binaries.*([Nn]o space|full|53100|1114|1021)'
+	wants_out 'there/n-binaries.*([Nn]o space|full|53100|1114|1021|IO Error: 28|PANIC|FATAL)'
 	wants_err '1 trials? ok, 1 failed'
 done
 finish
