@@ -6,9 +6,19 @@
 
 #include "matrix/matrix.h"
 
+#define BK_VARIANTS_MAX 64u
+
 /* "unknown key 'x'; did you mean 'y'?" at its place. */
 bk_status bk_matrix_unknown(struct bk_error *err, const struct bk_yaml_file *file,
 			    const struct bk_yaml *at, const char *what, const char *const *known);
+
+/* keys.c: each key of the file into `m`, which holds the defaults. */
+bk_status bk_matrix_keys(struct bk_matrix *m, struct bk_error *err);
+
+/* override.c: before the cells are made, and after: --variants takes away those of the rest. */
+bk_status bk_matrix_override(struct bk_matrix *m, const struct bk_matrix_overrides *o,
+			     struct bk_error *err);
+bk_status bk_matrix_keep_variants(struct bk_matrix *m, const char *list, struct bk_error *err);
 
 /* variants.c */
 bk_status bk_matrix_standard(struct bk_yaml_file *out, struct bk_arena *arena,
