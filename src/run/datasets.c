@@ -124,7 +124,7 @@ static bk_status settle(const struct bk_repo *repo, struct bk_error *err)
 static bk_status load(struct bk_run_state *s, struct bk_dataset *d, const struct bk_case *c,
 		      uint32_t round, double seconds[2], struct bk_error *err)
 {
-	struct bk_env env = bk_trial_env(s, d->variant, c, &d->repo, round);
+	struct bk_env env = bk_run_env(s, d->variant, c, &d->repo, round);
 	uint64_t start = bk_clock_ns();
 	bk_status st;
 

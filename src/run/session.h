@@ -104,10 +104,24 @@ void bk_meter_end(void *host);
 void bk_meter_report(void *host, struct bk_outcome *out, double payload_bytes, double divisor);
 void bk_meter_stored(struct bk_run_state *s, struct bk_outcome *out);
 
+/* env.c: what the scenario is given for one trial, and for loading a data set. */
+struct bk_env bk_run_env(struct bk_run_state *s, size_t variant, const struct bk_case *c,
+			 const struct bk_repo *repo, uint32_t round);
+
+/* record.c: a trial into the results file. */
+struct bk_trial_verdict {
+	const char *status; /* ok, failed, wrong, guard */
+	char error[600];    /* "" when ok */
+	double seconds, started_unix;
+};
+bk_status bk_trial_record(struct bk_run_state *s, size_t cell, uint32_t round,
+			  const struct bk_repo *repo, const struct bk_trial_verdict *v,
+			  struct bk_outcome *out, struct bk_error *err);
+
 /* trial.c: one cell in one round, recorded.  A negative status only when the run must end. */
 bk_status bk_trial_run(struct bk_run_state *s, size_t cell, uint32_t round, struct bk_error *err);
-struct bk_env bk_trial_env(struct bk_run_state *s, size_t variant, const struct bk_case *c,
-			   const struct bk_repo *repo, uint32_t round);
+
+/* run.c */
 void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
