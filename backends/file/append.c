@@ -131,7 +131,7 @@ bk_status file_node_append(struct bk_session *s, struct bk_slice id, struct bk_s
 	file_links_stripes(&stripes, s->links, n);
 	/* The lock comes before the file: a replace in between would leave us with the old one. */
 	file_stripes_lock(store, &stripes);
-	fd = openat(store->dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(store->dirfd, name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	s->opens++;
 	if (fd < 0)
 		status = errno == ENOENT ? file_node_not_found(id, err)

@@ -51,7 +51,7 @@ static bk_status bin_read_open(struct bk_reader **out, struct bk_session *s, str
 	status = file_key_to_name(&r->name, key, s->store->opts->binary_levels, err);
 	if (status != BK_OK)
 		return status;
-	fd = openat(s->store->dirfd, r->name.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(s->store->dirfd, r->name.data, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	s->opens++;
 	if (fd < 0)
 		return bin_fail(s, errno, "open", key, r->name.data, err);

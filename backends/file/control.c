@@ -55,7 +55,8 @@ bk_status file_control_open(struct file_control **out, int dirfd, const char *fo
 			    struct bk_error *err)
 {
 	struct file_control *control = calloc(1, sizeof(*control));
-	int fd = openat(dirfd, CONTROL_NAME, O_RDWR | O_CLOEXEC), rc = fd < 0 ? errno : 0;
+	int fd = openat(dirfd, CONTROL_NAME, O_RDWR | O_NONBLOCK | O_CLOEXEC),
+	    rc = fd < 0 ? errno : 0;
 	bool fresh = false;
 
 	if (fd >= 0 && !control_readable(fd)) {

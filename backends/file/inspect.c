@@ -170,7 +170,7 @@ static bool inspect_is_locked(int dirfd)
 
 static void inspect_state(int dirfd, const struct bk_sink *sink)
 {
-	int fd = openat(dirfd, "index/control", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dirfd, "index/control", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	const char *state = "no index";
 	struct file_control_head head;
 

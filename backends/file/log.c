@@ -53,8 +53,8 @@ bk_status file_log_open(struct file_log **out, int dirfd, const char *folder, ui
 	log->generation = generation;
 	atomic_init(&log->refs, 1);
 	pthread_mutex_init(&log->mutex, NULL);
-	log->fd = openat(dirfd, log->name, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0),
-			 0666);
+	log->fd = openat(dirfd, log->name,
+			 O_RDWR | O_NONBLOCK | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
 	if (log->fd < 0)
 		status = file_fail(err, errno, "open", folder, log->name);
 	if (status == BK_OK && create)

@@ -87,7 +87,7 @@ bk_status file_mark_read(struct file_mark *out, const char *folder, const char *
 	}
 	if (fd < 0)
 		return file_fail(err, errno, "open", folder, NULL);
-	mark_fd = openat(fd, FILE_MARK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	mark_fd = openat(fd, FILE_MARK, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (mark_fd >= 0) {
 		n = file_read_full(mark_fd, text, sizeof(text) - 1);
 		if (n < 0) {
@@ -118,7 +118,7 @@ static bool mark_neighbour(int rootfd, const char *name, unsigned *made)
 
 	if (snprintf(path, sizeof(path), "%s/%s", name, FILE_MARK) >= (int)sizeof(path))
 		return false;
-	fd = openat(rootfd, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(rootfd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	n = file_read_full(fd, text, sizeof(text) - 1);

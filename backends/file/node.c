@@ -80,7 +80,7 @@ bk_status file_node_load(struct bk_session *s, struct file_parsed *into, struct 
 	int fd, rc, saved;
 
 	file_node_name(store, name, id);
-	fd = openat(store->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(store->dirfd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	s->opens++;
 	if (fd < 0 && errno == ENOENT)
 		return BK_NOT_FOUND;

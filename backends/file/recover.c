@@ -18,7 +18,7 @@
 static bk_status recover_read(struct bk_store *store, struct file_parsed *node, const char *name,
 			      struct bk_error *err)
 {
-	int fd = openat(store->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(store->dirfd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	bk_status status = BK_OK;
 	struct stat st;
 	ssize_t n = -1;
@@ -55,7 +55,7 @@ static bk_status recover_cut(struct bk_store *store, const struct file_parsed *n
 
 	if (node->valid_len == node->image.len)
 		return BK_OK;
-	fd = openat(store->dirfd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(store->dirfd, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	rc = fd < 0 ? -1 : ftruncate(fd, (off_t)node->valid_len);
 	int saved = errno;
 	if (fd >= 0)
