@@ -11,13 +11,17 @@
 #include "load/load.h"
 #include "repo/object.h"
 #include "util/clock.h"
+#include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PARENT       "binaries"
 #define SAMPLE_EVERY 10u
@@ -55,7 +59,7 @@ struct job { /* shared by the workers */
 	uint64_t step; /* binary of operation k: k * step */
 	bool inlined, key_is_digest;
 	enum bk_protocol protocol;
-	char (*digests)[BK_SHA256_HEX];
+	int digests; /* a file, for there may be many: BK_SHA256_HEX bytes each, in order */
 	struct worker *workers;
 };
 
@@ -80,31 +84,42 @@ static const void *content_fn(void *ctx, uint64_t offset, size_t *len)
 	return bk_content_chunk(&w->content, w->binary, offset);
 }
 
-/* `name` and `title` back the result. */
-static struct bk_object object_of(const struct job *job, uint64_t i, char name[BK_NAME_LEN + 1],
-				  char title[64])
+struct described {
+	struct bk_object object;
+	char name[BK_NAME_LEN + 1], title[64], digest[BK_SHA256_HEX]; /* back it */
+};
+
+static bk_status describe(struct described *d, const struct job *job, uint64_t i,
+			  struct bk_error *err)
 {
-	bk_name_make(name, job->env->data_seed, "binary", i);
-	bk_loading_title(title, "Binary", i);
-	return (struct bk_object){
+	if (pread(job->digests, d->digest, sizeof(d->digest), (off_t)(i * sizeof(d->digest))) !=
+	    sizeof(d->digest))
+		return bk_fail(err, BK_IO, errno, "cannot read the digests back: %s",
+			       strerror(errno));
+	bk_name_make(d->name, job->env->data_seed, "binary", i);
+	bk_loading_title(d->title, "Binary", i);
+	d->object = (struct bk_object){
 		.parent = PARENT,
-		.name = name,
-		.title = title,
-		.sha256 = job->digests[i],
-		.key = job->key_is_digest ? job->digests[i] : name,
+		.name = d->name,
+		.title = d->title,
+		.sha256 = d->digest,
+		.key = job->key_is_digest ? d->digest : d->name,
 		.size_bytes = job->size,
 		.inlined = job->inlined,
 	};
+	return BK_OK;
 }
 
 static bk_status ingest_one(void *state, uint64_t i, struct bk_error *err)
 {
 	struct worker *w = state;
-	char name[BK_NAME_LEN + 1], title[64];
-	struct bk_object object = object_of(w->job, i, name, title);
+	struct described d;
+	bk_status st = describe(&d, w->job, i, err);
 
+	if (st < 0)
+		return st;
 	w->binary = i;
-	return bk_object_ingest(w->ingest, &w->session, &object, content_fn, w, w->job->protocol,
+	return bk_object_ingest(w->ingest, &w->session, &d.object, content_fn, w, w->job->protocol,
 				&w->staging, err);
 }
 
@@ -131,14 +146,15 @@ static bool same_content(void *ctx, uint64_t offset, const void *data, size_t le
 static bk_status read_one(void *state, uint64_t k, struct bk_error *err)
 {
 	struct worker *w = state;
-	char name[BK_NAME_LEN + 1], title[64];
-	struct bk_object object = object_of(w->job, k * w->job->step, name, title);
+	struct described d;
 	uint64_t first_ns;
-	bk_status st;
+	bk_status st = describe(&d, w->job, k * w->job->step, err);
 
+	if (st < 0)
+		return st;
 	w->binary = k * w->job->step;
-	bk_ingest_path(&w->path, &w->job->hierarchy, PARENT, name);
-	st = bk_object_read(&w->session, &object, bk_slice_of(w->path.data, w->path.len), w->buf,
+	bk_ingest_path(&w->path, &w->job->hierarchy, PARENT, d.name);
+	st = bk_object_read(&w->session, &d.object, bk_slice_of(w->path.data, w->path.len), w->buf,
 			    BK_CONTENT_CHUNK, same_content, w, &first_ns, err);
 	if (st >= 0)
 		bk_histogram_record(w->first_byte, first_ns);
@@ -191,19 +207,38 @@ static bk_status worker_start(void *ctx, uint32_t number, void **state, struct b
 
 static bk_status make_digests(struct job *job, struct bk_error *err)
 {
-	struct bk_content content;
+	char *path = bk_fs_join(job->env->scratch, "digests.XXXXXX");
+	struct bk_content content = {0};
+	char digest[BK_SHA256_HEX];
 	bk_status st = BK_OK;
+	bool failed;
+	FILE *f = NULL;
 	uint64_t i;
 
-	job->digests = calloc((size_t)job->n, sizeof(*job->digests));
-	if (!bk_content_init(&content, job->env->data_seed) || !job->digests)
-		st = bk_fail(err, BK_NOMEM, 0, "out of memory for %" PRIu64 " digests", job->n);
+	job->digests = path ? mkostemp(path, O_CLOEXEC) : -1;
+	if (job->digests >= 0) {
+		unlink(path);
+		f = fdopen(dup(job->digests), "w");
+	}
+	free(path);
+	if (!f)
+		return bk_fail(err, bk_fs_status(errno), errno,
+			       "cannot make a file for digests in %s: %s", job->env->scratch,
+			       strerror(errno));
+	if (!bk_content_init(&content, job->env->data_seed))
+		st = bk_fail(err, BK_NOMEM, 0, "out of memory for a block of content");
 	for (i = 0; i < job->n && st >= 0; i++) {
-		st = bk_content_sha256(job->digests[i], &content, i, job->size, err);
+		st = bk_content_sha256(digest, &content, i, job->size, err);
+		fwrite(digest, sizeof(digest), 1, f);
 		if (__atomic_load_n(job->env->stop, __ATOMIC_RELAXED))
 			st = bk_fail(err, BK_CANCELLED, 0, "the ingest was stopped");
 	}
 	bk_content_free(&content);
+	failed = ferror(f);
+	failed |= fclose(f) != 0;
+	if (failed && st >= 0)
+		st = bk_fail(err, bk_fs_status(errno), errno, "cannot keep the digests in %s: %s",
+			     job->env->scratch, strerror(errno));
 	return st;
 }
 
@@ -371,7 +406,7 @@ static bk_status count_binaries(struct job *job, struct bk_outcome *out, struct 
 
 static bk_status trial(const struct bk_env *env, struct bk_outcome *out, struct bk_error *err)
 {
-	struct job job = {.env = env};
+	struct job job = {.digests = -1, .env = env};
 	bool discards = bk_repo_has(env->repo->nodes, BK_F_DISCARDS) ||
 			bk_repo_has(env->repo->binaries, BK_F_DISCARDS);
 	bk_status st;
@@ -398,7 +433,8 @@ static bk_status trial(const struct bk_env *env, struct bk_outcome *out, struct 
 	if (discards)
 		snprintf(out->note, sizeof(out->note), "the store keeps nothing; not verified");
 	free(job.workers);
-	free(job.digests);
+	if (job.digests >= 0)
+		close(job.digests);
 	return st;
 }
 
