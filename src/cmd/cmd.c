@@ -8,6 +8,7 @@
 #include "cmd/help.h"
 #include "cmd/parse.h"
 #include "plugin/options.h"
+#include "util/redact.h"
 #include "util/suggest.h"
 
 #include <bakeoff/backend_util.h>
@@ -16,16 +17,20 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void __attribute__((format(printf, 1, 0))) cmd_complain(const char *fmt, va_list ap)
 {
-	char line[2048];
+	char line[2048], *shown;
 
 	vsnprintf(line, sizeof(line), fmt, ap);
 	bk_one_line(line); /* whatever was quoted in it */
+	/* a URL in the wrong place, with its password */
+	shown = strstr(line, "://") ? bk_redact(line) : NULL;
 	fflush(stdout);
-	fprintf(stderr, "bakeoff: %s\n", line);
+	fprintf(stderr, "bakeoff: %s\n", shown ? shown : line);
+	free(shown);
 }
 
 int bk_cmd_usage(const char *fmt, ...)

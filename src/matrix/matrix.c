@@ -67,19 +67,24 @@ static bk_status check_binaries(const struct bk_matrix *m, struct bk_error *err)
 }
 
 /* A variant of which no cell is left is not opened, and no server is started for it. */
-static void drop_idle_variants(struct bk_matrix *m)
+static bk_status drop_idle_variants(struct bk_matrix *m, struct bk_error *err)
 {
 	size_t index[BK_VARIANTS_MAX], i, k, kept = 0;
 	bool reference = false;
 
+	m->idle = bk_arena_alloc(&m->arena, m->variant_count * sizeof(*m->idle));
+	if (!m->idle)
+		return bk_fail(err, BK_NOMEM, 0, "out of memory for the matrix");
 	for (i = 0; i < m->variant_count; i++) {
 		bool used = false;
 
 		for (k = 0; k < m->cell_count && !used; k++)
 			used = m->cells[k].variant == i;
 		index[i] = kept;
-		if (!used)
+		if (!used) {
+			m->idle[m->idle_count++] = m->variants[i];
 			continue;
+		}
 		reference = reference || strcmp(m->variants[i].name, m->reference) == 0;
 		m->variants[kept++] = m->variants[i];
 	}
@@ -88,6 +93,7 @@ static void drop_idle_variants(struct bk_matrix *m)
 		m->cells[k].variant = index[m->cells[k].variant];
 	if (!reference)
 		m->reference = m->variants[0].name;
+	return BK_OK;
 }
 
 bk_status bk_matrix_load(struct bk_matrix *out, const char *path,
@@ -117,10 +123,10 @@ bk_status bk_matrix_load(struct bk_matrix *out, const char *path,
 		st = bk_matrix_cells(m, bk_yaml_get(m->file.root, "exclude"), overrides->only, err);
 	if (st >= 0 && overrides->variants)
 		st = bk_matrix_keep_variants(m, overrides->variants, err);
-	if (st >= 0) {
-		drop_idle_variants(m);
+	if (st >= 0)
+		st = drop_idle_variants(m, err);
+	if (st >= 0)
 		st = check_binaries(m, err);
-	}
 	if (st < 0)
 		bk_matrix_free(m);
 	return st;

@@ -54,6 +54,8 @@ struct bk_matrix {
 	uint64_t guard_time_ns, guard_disk_bytes;
 	struct bk_variant *variants;
 	size_t variant_count;
+	struct bk_variant *idle; /* those of the file that no cell is left of */
+	size_t idle_count;
 	struct bk_case *cases;
 	char **case_names;
 	size_t case_count;

@@ -57,7 +57,7 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 	size_t i, applied = 0;
 
 	if (!equals || equals == set)
-		return bk_fail(err, BK_INVALID, 0, "--set '%s': write [NAME.]option=value", set);
+		return bk_fail(err, BK_INVALID, 0, "--set: write [NAME.]option=value");
 	dot = memchr(set, '.', (size_t)(equals - set));
 	if (dot)
 		target = bk_arena_strndup(&m->arena, set, (size_t)(dot - set));
@@ -87,8 +87,8 @@ static bk_status apply_set(struct bk_matrix *m, const char *set, struct bk_error
 	if (!applied)
 		return bk_fail(
 			err, BK_INVALID, 0,
-			"--set '%s': no variant and no backend of this matrix is called '%s'", set,
-			target ? target : "");
+			"--set '%.*s': no variant and no backend of this matrix is called '%s'",
+			(int)(equals - set), set, target ? target : "");
 	return BK_OK;
 }
 
