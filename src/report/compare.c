@@ -340,6 +340,39 @@ static bk_status find_reference(struct loader *l, struct bk_results *results,
 		       suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
 }
 
+static bool has_row_of(const struct bk_comparison *c, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; i < c->row_count; i++) {
+		if (strcmp(c->rows[i].metric, metric) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A metric that exists may be absent from this run; a name that is none is a slip of the pen. */
+static bk_status check_metrics(const struct loader *l, struct bk_error *err)
+{
+	const char *p = l->metrics;
+
+	do {
+		size_t n = strcspn(p, ",");
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", n > 63 ? 63 : (int)n, p);
+		if (!bk_metric_kind(name) && !has_row_of(l->c, name))
+			return bk_fail(err, BK_NOT_FOUND, 0,
+				       "run %lld has no metric '%s'; --metrics all shows every one",
+				       (long long)l->c->run, name);
+		p += n;
+	} while (*p++);
+	if (l->c->row_count == 0)
+		return bk_fail(err, BK_NOT_FOUND, 0, "run %lld has none of the metrics '%s'",
+			       (long long)l->c->run, l->metrics);
+	return BK_OK;
+}
+
 bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *results, int64_t run,
 			     const char *reference, const char *metrics, struct bk_error *err)
 {
@@ -376,9 +409,8 @@ bk_status bk_comparison_load(struct bk_comparison *out, struct bk_results *resul
 			" LEFT JOIN metric m ON m.trial = t.id AND t.status = 'ok' WHERE c.run = ?"
 			" ORDER BY c.position, m.name <> c.primary_metric, m.name, t.round",
 			run, on_trial, &l, err);
-	if (st >= 0 && metrics && out->row_count == 0)
-		st = bk_fail(err, BK_NOT_FOUND, 0, "run %lld has none of the metrics '%s'",
-			     (long long)run, metrics);
+	if (st >= 0 && metrics && strcmp(metrics, "all") != 0)
+		st = check_metrics(&l, err);
 	if (st < 0) {
 		bk_comparison_free(out);
 		return st;

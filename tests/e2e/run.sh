@@ -61,7 +61,11 @@ wants_usage 'run 9 is not in'
 run compare --results r.db --reference memm
 wants_usage "did you mean 'mem'"
 run compare --results r.db --metrics nosuch
-wants_usage "none of the metrics 'nosuch'"
+wants_usage "run 2 has no metric 'nosuch'"
+for list in triples,nosuch nosuch,triples triples, ,triples ''; do
+	run compare --results r.db --metrics "$list"
+	wants_usage "run 2 has no metric '(nosuch)?'"
+done
 run compare --results r.db --format xml
 wants_usage 'table, md, csv or json'
 
