@@ -1,5 +1,5 @@
 /*
- * pool.c - readers and the stack of chunks that they share.
+ * pool.c - readers, and what they do together until a read is over.
  *
  * A read is over when the stack is empty and nobody is busy.  With one reader there is no other
  * thread at all.
@@ -12,68 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-bool bk_chunk_add(struct chunk *chunk, struct bk_slice id)
-{
-	if (chunk->cap - chunk->used < id.len) {
-		size_t cap = (chunk->cap + id.len) * 2 + 256;
-		unsigned char *bytes = realloc(chunk->bytes, cap);
-
-		if (!bytes)
-			return false;
-		chunk->bytes = bytes;
-		chunk->cap = cap;
-	}
-	memcpy(chunk->bytes + chunk->used, id.data, id.len);
-	chunk->used += id.len;
-	chunk->ends[chunk->count++] = (uint32_t)chunk->used;
-	return true;
-}
-
-struct bk_slice bk_chunk_id(const struct chunk *chunk, size_t i)
-{
-	size_t from = i ? chunk->ends[i - 1] : 0;
-
-	return bk_slice_of(chunk->bytes + from, chunk->ends[i] - from);
-}
-
-struct chunk *bk_pool_chunk(struct bk_readers *pool, enum visit visit, size_t hop)
-{
-	struct chunk *c;
-
-	pthread_mutex_lock(&pool->lock);
-	c = pool->spare;
-	if (c)
-		pool->spare = c->next;
-	pthread_mutex_unlock(&pool->lock);
-	if (!c)
-		c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->next = NULL;
-	c->visit = visit;
-	c->hop = hop;
-	c->count = c->used = 0;
-	return c;
-}
-
-void bk_pool_push(struct bk_readers *pool, struct chunk *chunk)
-{
-	pthread_mutex_lock(&pool->lock);
-	chunk->next = pool->todo;
-	pool->todo = chunk;
-	if (pool->config.readers > 1)
-		pthread_cond_broadcast(&pool->change);
-	pthread_mutex_unlock(&pool->lock);
-}
-
-void bk_pool_recycle(struct bk_readers *pool, struct chunk *chunk)
-{
-	pthread_mutex_lock(&pool->lock);
-	chunk->next = pool->spare;
-	pool->spare = chunk;
-	pthread_mutex_unlock(&pool->lock);
-}
 
 static bool stopped(const struct bk_readers *pool)
 {
@@ -293,7 +231,7 @@ static bk_status begin(struct bk_readers *pool, struct bk_error *err)
 	struct chunk *c;
 	bk_status st;
 
-	st = bk_visit_load(&pool->start, r, bk_repo_id(pool->config.repo, id, pool->read->start),
+	st = bk_fetch_node(&pool->start, r, bk_repo_id(pool->config.repo, id, pool->read->start),
 			   err);
 	if (st < 0)
 		return st;
@@ -307,7 +245,7 @@ static bk_status begin(struct bk_readers *pool, struct bk_error *err)
 	c = bk_pool_chunk(pool, VISIT_ARRIVE, 0);
 	if (!c || !bk_chunk_add(c, pool->start->id)) {
 		free(c);
-		return bk_fail(err, BK_NOMEM, 0, "out of memory while reading");
+		return bk_fetch_no_memory(err);
 	}
 	pthread_mutex_lock(&pool->lock);
 	c->next = NULL;

@@ -1,6 +1,6 @@
 /*
  * pool.h - inside the reading of a resource: readers, the work they share, one reader's view of it.
- * Private to read.c, pool.c and visit.c.
+ * Private to pool.c and what it calls, from there down: visit.c, fetch.c, chunk.c.
  */
 #ifndef BK_REPO_POOL_H
 #define BK_REPO_POOL_H
@@ -63,18 +63,30 @@ struct bk_readers {
 	size_t chunk_size;
 };
 
-/* pool.c */
+/* chunk.c */
 struct chunk *bk_pool_chunk(struct bk_readers *pool, enum visit visit, size_t hop);
 void bk_pool_push(struct bk_readers *pool, struct chunk *chunk);
 void bk_pool_recycle(struct bk_readers *pool, struct chunk *chunk);
 bool bk_chunk_add(struct chunk *chunk, struct bk_slice id); /* false: no memory */
 struct bk_slice bk_chunk_id(const struct chunk *chunk, size_t i);
 
+/* fetch.c: nodes come held, through the cache. */
+bk_status bk_fetch_no_memory(struct bk_error *err);
+bk_status bk_fetch_node(struct bk_cached **out, struct reader *r, struct bk_slice id,
+			struct bk_error *err);
+bk_status bk_fetch_chunk(struct bk_cached **out, struct reader *r, const struct chunk *chunk,
+			 struct bk_error *err);
+/* The ids of the children of a node, or of those that name it with `rel`. */
+bk_status bk_fetch_list(const struct bk_cached_list **out, struct reader *r, struct bk_cached *node,
+			bool inbound, struct bk_slice rel, struct bk_error *err);
+/* Every hit of a walk, to `fn`, which returns false when it is out of memory. */
+bk_status bk_fetch_walk(struct reader *r, struct bk_slice start, const struct bk_step *steps,
+			size_t n_steps, uint32_t want,
+			bool (*fn)(void *ctx, const struct bk_hit *hit), void *ctx,
+			struct bk_error *err);
+
 /* visit.c */
 bk_status bk_visit_chunk(struct reader *r, const struct chunk *chunk, struct bk_error *err);
 bk_status bk_visit_native(struct reader *r, struct bk_error *err);
-/* The node, held; through the cache. */
-bk_status bk_visit_load(struct bk_cached **out, struct reader *r, struct bk_slice id,
-			struct bk_error *err);
 
 #endif
