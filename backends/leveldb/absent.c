@@ -9,7 +9,7 @@
  *
  * Layers grow fourfold; a name sets three bits in each of two words of one cache line.
  */
-#include "ldb.h"
+#include "store.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,8 @@
  * opens.  Opening writes one small entry, the epoch: versions never come twice, not even when a
  * node is removed and made again after the program has been restarted.
  */
-#include "ldb.h"
+#include "data.h"
+#include "store.h"
 
 #include <errno.h>
 #include <stdlib.h>

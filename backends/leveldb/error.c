@@ -4,9 +4,11 @@
  * The C interface hands out text only ("IO error: FILE: No space left on device"): the kind stands
  * in front, the system's own reason at the end.  The text is passed on whole.
  */
-#include "ldb.h"
+#include "error.h"
 
 #include <errno.h>
+#include <leveldb/c.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct cause {

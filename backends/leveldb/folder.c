@@ -7,7 +7,7 @@
  * The folder comes into being under another name, with its mark in it, and is then renamed: it is
  * never there without one.  It goes the same way.  Nothing is touched in a folder without it.
  */
-#include "ldb.h"
+#include "store.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,7 +14,8 @@
  * Numbers and lengths are seven bits a byte, low ones first.  What comes in from disk is checked
  * in full: a length that points outside is corruption, not a crash.
  */
-#include "ldb.h"
+#include "data.h"
+#include "error.h"
 
 #define NUMBER_MAX 10u /* bytes that a number may take */
 

@@ -51,22 +51,6 @@ static void put_identity(const struct bk_store *store, const struct bk_sink *sin
 			   "a write failed; none is taken until the store is opened again");
 }
 
-void ldb_put_levels(const struct bk_sink *sink, const uint64_t *files, const uint64_t *bytes)
-{
-	char name[8];
-	int i;
-
-	for (i = 0; i < LDB_LEVELS; i++) {
-		if (!files[i])
-			continue;
-		snprintf(name, sizeof(name), "%d", i);
-		sink->begin(sink->ctx, "level", name);
-		sink->put_u64(sink->ctx, "files", files[i], "count", 0);
-		sink->put_u64(sink->ctx, "bytes", bytes[i], "bytes", 0);
-		sink->end(sink->ctx);
-	}
-}
-
 /* "leveldb.sstables": a head line a level, then a line a table: " 12:345678['a' .. 'b']". */
 static void read_levels(const struct bk_store *store, uint64_t *files, uint64_t *bytes)
 {

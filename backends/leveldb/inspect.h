@@ -6,6 +6,7 @@
 
 #include "ldb.h"
 
+/* offline.c */
 void ldb_put_levels(const struct bk_sink *sink, const uint64_t *files, const uint64_t *bytes);
 /* Files by kind and their bytes, from the folder. */
 void ldb_put_files(const struct bk_store *store, const struct bk_sink *sink);

@@ -3,7 +3,7 @@
  *
  * Without an overlay it is LevelDB's iterator and a bound, and costs no more.
  */
-#include "ldb.h"
+#include "view.h"
 
 #define STRIDE_MAX 8u
 #define IDLE_MAX   64u /* finds between two attempts at stepping */

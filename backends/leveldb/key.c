@@ -4,7 +4,7 @@
  * Inside a key every name but the last stands behind its length in two bytes (big-endian), so that
  * no id is a prefix of another's range, whatever bytes it holds.
  */
-#include "ldb.h"
+#include "data.h"
 
 /* Room for a whole key, with its tag in place; NULL: out of memory. */
 static char *start(struct ldb_buf *b, char tag, size_t len)

@@ -23,7 +23,7 @@ struct ldb_txn {
 	struct ldb_overlay overlay;
 };
 
-struct ldb_seen; /* batch.c: what a put_many has created so far */
+struct ldb_seen; /* seen.c: what a put_many has created so far */
 struct ldb_many; /* read_many.c: scratch */
 
 /* What one call lent to the caller.  There are two, used in turn: what the last call gave may be
@@ -71,8 +71,11 @@ bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
 			   const struct bk_session_config *config, struct bk_error *err);
 void ldb_session_close(struct bk_session *s);
 void ldb_session_counters(struct bk_session *s, const struct bk_sink *sink);
+
+/* lent.c */
 /* At the start of every read: what the last but one lent out lapses. */
-void ldb_session_lapse(struct bk_session *s);
+void ldb_lent_lapse(struct bk_session *s);
+void ldb_lent_free(struct bk_session *s);
 
 /* view.c */
 struct ldb_view ldb_session_view(const struct bk_session *s);
@@ -146,12 +149,18 @@ bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_sl
 			  const struct bk_link *links, size_t link_count, struct bk_error *err);
 bk_status ldb_node_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err);
 
-/* batch.c */
+/* seen.c */
+/* For n nodes, in the memory that the session keeps; NULL: out of memory. */
+struct ldb_seen *ldb_seen_start(struct bk_session *s, const struct bk_node *nodes, size_t n);
+/* The node at `at` is about to be put.  True: its id stands earlier in the call. */
+bool ldb_seen_add(struct ldb_seen *seen, size_t at, struct ldb_hashes hashes);
 /* Does the node stand earlier in the call? */
 bool ldb_seen_before(const struct ldb_seen *seen, struct bk_slice id, uint64_t hash);
 /* Does the path of the node that is being put? */
 bool ldb_seen_path(const struct ldb_seen *seen);
 void ldb_seen_free(struct ldb_seen *seen);
+
+/* batch.c */
 bk_status ldb_node_put_many(struct bk_session *s, const struct bk_node *nodes, size_t n,
 			    uint32_t mode, struct bk_error *err);
 

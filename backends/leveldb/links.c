@@ -2,7 +2,8 @@
  * links.c - sets of links.  A sorted set is in the order of its keys in the out-range, so that the
  * set given and the set stored can be compared in one pass.
  */
-#include "ldb.h"
+#include "data.h"
+#include "error.h"
 
 #include <stdlib.h>
 

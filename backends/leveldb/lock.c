@@ -7,7 +7,7 @@
  * deadlock.  Calls that touch many nodes take the gate instead of many stripes; a session that is
  * the only one needs none.
  */
-#include "ldb.h"
+#include "store.h"
 
 #include <stdlib.h>
 

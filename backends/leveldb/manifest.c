@@ -5,7 +5,7 @@
  * LevelDB would notice: no lock, no recovery, no new log.  Checksums are not verified, lengths
  * are; whatever does not fit ends the reading with false.
  */
-#include "ldb.h"
+#include "store.h"
 
 #include <stdlib.h>
 

@@ -56,6 +56,22 @@ void ldb_put_files(const struct bk_store *store, const struct bk_sink *sink)
 	sink->put_u64(sink->ctx, "storage.logs.bytes", bytes[KIND_LOG], "bytes", 0);
 }
 
+void ldb_put_levels(const struct bk_sink *sink, const uint64_t *files, const uint64_t *bytes)
+{
+	char name[8];
+	int i;
+
+	for (i = 0; i < LDB_LEVELS; i++) {
+		if (!files[i])
+			continue;
+		snprintf(name, sizeof(name), "%d", i);
+		sink->begin(sink->ctx, "level", name);
+		sink->put_u64(sink->ctx, "files", files[i], "count", 0);
+		sink->put_u64(sink->ctx, "bytes", bytes[i], "bytes", 0);
+		sink->end(sink->ctx);
+	}
+}
+
 /* CURRENT holds the MANIFEST's name and a line end. */
 static bool manifest_path(char *out, size_t size, const struct bk_store *store)
 {

@@ -4,7 +4,7 @@
  * Entries never move and never go away before the reset, so a position in it stays good while
  * more is written; what is taken back turns to state NONE.
  */
-#include "ldb.h"
+#include "view.h"
 
 #include <stdlib.h>
 

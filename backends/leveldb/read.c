@@ -116,7 +116,7 @@ bk_status ldb_node_get(struct bk_node *out, struct bk_session *s, struct bk_slic
 
 	if (status != BK_OK)
 		return status;
-	ldb_session_lapse(s);
+	ldb_lent_lapse(s);
 	ldb_key_plain(&s->lent->key, LDB_KEY_NODE, id);
 	found = ldb_look(s, &s->lent->held, &s->lent->key, err);
 	if (found < 0)
@@ -141,7 +141,7 @@ bk_status ldb_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk
 
 	if (status != BK_OK)
 		return status;
-	ldb_session_lapse(s);
+	ldb_lent_lapse(s);
 	ldb_key_plain(&s->key, LDB_KEY_PATH, path);
 	found = ldb_look(s, &s->lent->held, &s->key, err);
 	if (found < 0)

@@ -135,7 +135,7 @@ bk_status ldb_node_get_many(struct bk_node *out, size_t *done, struct bk_session
 
 	if (n == 0)
 		return bk_fail(err, BK_INVALID, 0, "get_many of no ids");
-	ldb_session_lapse(s);
+	ldb_lent_lapse(s);
 	if (!s->many)
 		s->many = calloc(1, sizeof(*s->many));
 	if (!s->many)

@@ -1,11 +1,9 @@
 /*
- * session.c - one worker's connection: its options, scratch memory, and what it has lent out.
+ * session.c - one worker's connection: its options and scratch memory.
  */
 #include "ldb.h"
 
 #include <stdlib.h>
-
-#define DOC_KEEP (1u << 20) /* a lent document's memory above this is given back */
 
 bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
 			   const struct bk_session_config *config, struct bk_error *err)
@@ -40,21 +38,13 @@ bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
 
 void ldb_session_close(struct bk_session *s)
 {
-	int i;
-
 	if (!s)
 		return;
 	ldb_txn_end(s);
 	ldb_locks_session(s->store, -1);
 	ldb_cursor_free(s->cursor);
 	ldb_overlay_free(&s->txn.overlay);
-	for (i = 0; i < 2; i++) {
-		ldb_value_free(&s->lents[i].held);
-		ldb_arena_free(&s->lents[i].arena);
-		ldb_buf_free(&s->lents[i].key);
-		ldb_buf_free(&s->lents[i].doc);
-		ldb_links_free(&s->lents[i].links);
-	}
+	ldb_lent_free(s);
 	ldb_buf_free(&s->key);
 	ldb_buf_free(&s->val);
 	ldb_buf_free(&s->enc);
@@ -70,19 +60,6 @@ void ldb_session_close(struct bk_session *s)
 	leveldb_writeoptions_destroy(s->wo);
 	leveldb_writebatch_destroy(s->batch);
 	free(s);
-}
-
-void ldb_session_lapse(struct bk_session *s)
-{
-	struct ldb_lent *l = s->lent == &s->lents[0] ? &s->lents[1] : &s->lents[0];
-
-	s->lent = l;
-	if (l->held.owned)
-		ldb_value_free(&l->held);
-	ldb_arena_reset(&l->arena);
-	if (l->doc.cap > DOC_KEEP)
-		ldb_buf_free(&l->doc);
-	l->links.count = 0;
 }
 
 void ldb_session_counters(struct bk_session *s, const struct bk_sink *sink)

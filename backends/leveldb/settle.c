@@ -7,7 +7,8 @@
  * compact  everything is compacted, range by range, so that the time-out is looked at in between;
  *          then as above.
  */
-#include "ldb.h"
+#include "data.h"
+#include "store.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * store.c - the store's life: open touches nothing; make() or the first session opens the files.
  */
-#include "ldb.h"
+#include "store.h"
 
 #include <stdlib.h>
 

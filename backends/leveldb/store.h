@@ -8,6 +8,7 @@
 #define LDB_STORE_H
 
 #include "buf.h"
+#include "error.h"
 
 #include <leveldb/c.h>
 
@@ -16,7 +17,6 @@
 
 /* ---- Limits ---------------------------------------------------------------- */
 
-#define LDB_NAME_MAX  4096u       /* id, path, relation: their lengths go into two bytes of a key */
 #define LDB_DOC_MAX   (64u << 20) /* one put; a batch of the engine is held in memory */
 #define LDB_VIEWS_MAX (8u << 20)  /* what get_many may hold */
 
@@ -48,25 +48,6 @@ struct ldb_options {
 	uint32_t settle;      /* enum ldb_settle */
 	uint8_t paranoid_checks, verify_checksums;
 };
-
-/* ---- error.c: LevelDB's texts to statuses ------------------------------------ */
-
-/* `text` is LevelDB's, malloc()ed; it is freed.  `what`: "open", "write to", ... */
-bk_status ldb_error(struct bk_error *err, char *text, const char *what, const char *folder);
-/* errno, on a path: "cannot <what> <path>: ...". */
-bk_status ldb_errno(struct bk_error *err, int errnum, const char *what, const char *path);
-bk_status ldb_nomem(struct bk_error *err);
-bk_status ldb_no_node(struct bk_error *err, struct bk_slice id);
-/* INVALID when empty, TOO_LARGE over the limit.  `what`: "the id", ... */
-bk_status ldb_bad_name(struct bk_error *err, struct bk_slice name, const char *what);
-static inline bk_status ldb_check_name(struct bk_error *err, struct bk_slice name, const char *what)
-{
-	return name.len - 1 < LDB_NAME_MAX ? BK_OK : ldb_bad_name(err, name, what);
-}
-bk_status ldb_check_path(struct bk_error *err, struct bk_slice path);
-/* An id or path for a message: printable, cut to fit. */
-#define LDB_NAME_TEXT 96
-const char *ldb_name(char text[LDB_NAME_TEXT], struct bk_slice name);
 
 /* ---- absent.c: ids and paths that are surely not there ----------------------- */
 
