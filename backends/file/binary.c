@@ -11,17 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bk_status file_key_check(struct bk_slice key, struct bk_error *err)
-{
-	if (key.len == 0 || memchr(key.data, 0, key.len))
-		return bk_fail(err, BK_INVALID, 0, "a key must not be empty nor hold a NUL");
-	if (key.len > FILE_KEY_MAX)
-		return bk_fail(err, BK_TOO_LARGE, 0, "a key has %zu bytes, at most %u are allowed",
-			       key.len, FILE_KEY_MAX);
-	return BK_OK;
-}
-
-bk_status file_binary_not_found(struct bk_slice key, struct bk_error *err)
+static bk_status bin_not_found(struct bk_slice key, struct bk_error *err)
 {
 	return bk_fail(err, BK_NOT_FOUND, 0, "no binary '%.*s'", key.len > 300 ? 300 : (int)key.len,
 		       (const char *)key.data);
@@ -31,7 +21,7 @@ static bk_status bin_fail(struct bk_session *s, int errnum, const char *what, st
 			  const char *name, struct bk_error *err)
 {
 	if (errnum == ENOENT || errnum == ENOTDIR)
-		return file_binary_not_found(key, err);
+		return bin_not_found(key, err);
 	return file_fail_in(err, errnum, what, s->store, name);
 }
 

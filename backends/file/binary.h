@@ -9,9 +9,6 @@
 #include "file.h"
 #include "key.h"
 
-bk_status file_key_check(struct bk_slice key, struct bk_error *err);
-bk_status file_binary_not_found(struct bk_slice key, struct bk_error *err);
-
 bk_status file_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
 			  uint64_t size_bytes, uint32_t mode, struct bk_error *err);
 bk_status file_write(struct bk_writer *w, const void *data, size_t len, struct bk_error *err);

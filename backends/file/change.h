@@ -41,22 +41,28 @@ void file_change_publish(struct file_change *c);
 /* The node's file did not change. */
 void file_change_drop(struct file_change *c);
 
+/* A copy of an entry, the first of its list or chained to the copy before it. */
+void file_change_copy(struct file_change *c, const struct file_entry *e, bool first);
+/* Write what was built, without an intent: for an index that nobody uses yet. */
+bk_status file_change_store(struct file_change *c, struct bk_error *err);
+
+/* ---- publish.c -------------------------------------------------------------------------- */
+
+/* An entry of the log takes effect; `again`: it may have before. */
+void file_publish_entry(struct file_index *ix, uint64_t offset, bool again);
+/* A list's entries have moved: point at the new ones, the head last. */
+void file_publish_list(struct file_index *ix, uint64_t offset, uint64_t len);
 /* Recovery: publish a change that lies in the log. */
 bk_status file_change_redo(struct file_index *ix, enum file_intent_op op, uint64_t offset,
 			   uint64_t len, struct bk_error *err);
+
+/* ---- relist.c --------------------------------------------------------------------------- */
 
 /* Write a list anew at the log's end, without what is dead, when that is most of it.  With the
  * list's stripe held.  No harm in failing. */
 void file_relist(struct file_change *c, const struct file_key *list);
 /* Do so for every list in which this published change killed something. */
 void file_change_relist(struct file_change *c);
-
-/* Parts of the above that change.c and publish.c share. */
-/* A copy of an entry, the first of its list or chained to the copy before it. */
-void file_change_copy(struct file_change *c, const struct file_entry *e, bool first);
-/* Write what was built, without an intent: for an index that nobody uses yet. */
-bk_status file_change_store(struct file_change *c, struct bk_error *err);
-void file_publish_entry(struct file_index *ix, uint64_t offset, bool again);
 
 /* The live entries of a list, oldest first.  CORRUPT, NOMEM. */
 bk_status file_list_live(struct file_log *log, uint64_t head, uint64_t **offsets, size_t *n,

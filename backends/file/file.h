@@ -16,6 +16,7 @@
 
 #include "change.h"
 #include "io.h"
+#include "key.h"
 #include "record.h"
 
 #define FILE_STRIPES      256u
@@ -23,7 +24,6 @@
 #define FILE_ID_MAX       1024u
 #define FILE_REL_MAX      1024u
 #define FILE_PATH_MAX     8192u
-#define FILE_KEY_MAX      1024u
 #define FILE_DOC_MAX      ((uint64_t)256 << 20)
 #define FILE_NODE_NAME    64u /* "nodes/aa/bb/cc/" and 32 digits */
 #define FILE_SYNCED       4096u
@@ -116,7 +116,14 @@ struct bk_session {
 	uint64_t fsyncs, written_bytes, read_bytes, opens;
 };
 
-/* ---- store.c: from a folder to an open index, and back ------------------------- */
+/* What went wrong with a file of the store's. */
+static inline bk_status file_fail_in(struct bk_error *err, int errnum, const char *what,
+				     const struct bk_store *store, const char *name)
+{
+	return file_fail(err, errnum, what, store->dir, name);
+}
+
+/* ---- enter.c: from a folder to an open index, and back ------------------------- */
 
 /* Take the lock, open or repair the index; nested calls count.  Under store->mutex. */
 bk_status file_store_enter(struct bk_store *store, struct bk_error *err);
@@ -125,8 +132,6 @@ uint64_t file_store_version(struct bk_store *store);
 /* The lock file alone, for unmake; dirfd is open. */
 bk_status file_store_lock(struct bk_store *store, struct bk_error *err);
 void file_store_unlock(struct bk_store *store);
-bk_status file_fail_in(struct bk_error *err, int errnum, const char *what,
-		       const struct bk_store *store, const char *name);
 
 /* recover.c */
 bk_status file_recover(struct bk_store *store, struct bk_error *err);
@@ -136,12 +141,14 @@ bk_status file_compact(struct bk_store *store, struct bk_error *err);
 /* The same when most of the log is garbage. */
 void file_compact_maybe(struct bk_store *store);
 
-/* ---- session.c --------------------------------------------------------------------- */
+/* ---- stripes.c --------------------------------------------------------------------- */
 
 void file_stripes_add(struct file_stripes *set, struct bk_slice key);
 void file_stripes_all(struct file_stripes *set);
 void file_stripes_lock(struct bk_store *store, const struct file_stripes *set);
 void file_stripes_unlock(struct bk_store *store, const struct file_stripes *set);
+
+/* ---- names.c ----------------------------------------------------------------------- */
 
 /* What `durability` asks of a file that is complete, and of the folder that has just got or lost
  * a name.  0 or -1. */
@@ -152,7 +159,7 @@ void file_temp_name(struct bk_session *s, char *out, size_t cap);
 /* Name the file at `temp`; makes folders.  0 or -1 (EEXIST when `fresh`). */
 int file_give_name(struct bk_session *s, const char *temp, const char *name, bool fresh);
 
-/* ---- nodes ----------------------------------------------------------------------- */
+/* ---- load.c ---------------------------------------------------------------------- */
 
 void file_node_name(const struct bk_store *store, char out[FILE_NODE_NAME], struct bk_slice id);
 /* Read a node's file into `into`.  OK, NOT_FOUND (err untouched), or an error. */

@@ -69,6 +69,16 @@ static void key_encode(struct file_buf *out, struct bk_slice key)
 	}
 }
 
+bk_status file_key_check(struct bk_slice key, struct bk_error *err)
+{
+	if (key.len == 0 || memchr(key.data, 0, key.len))
+		return bk_fail(err, BK_INVALID, 0, "a key must not be empty nor hold a NUL");
+	if (key.len > FILE_KEY_MAX)
+		return bk_fail(err, BK_TOO_LARGE, 0, "a key has %zu bytes, at most %u are allowed",
+			       key.len, FILE_KEY_MAX);
+	return BK_OK;
+}
+
 bk_status file_key_to_name(struct file_buf *out, struct bk_slice key, uint64_t levels,
 			   struct bk_error *err)
 {

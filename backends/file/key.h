@@ -13,6 +13,11 @@
 
 #include "record.h"
 
+#define FILE_KEY_MAX 1024u
+
+/* A key that may stand in a store: OK, INVALID, TOO_LARGE. */
+bk_status file_key_check(struct bk_slice key, struct bk_error *err);
+
 /* "binaries/aa/bb/cc/NAME", NUL-terminated, in `out`. */
 bk_status file_key_to_name(struct file_buf *out, struct bk_slice key, uint64_t levels,
 			   struct bk_error *err);
