@@ -87,7 +87,7 @@ static bk_status parse_durability(struct bk_matrix *m, const struct bk_yaml *v,
 			return BK_OK;
 		}
 	}
-	return bk_matrix_unknown(err, &m->file, v, "durability", durability_names);
+	return bk_yaml_unknown(err, &m->file, v, "durability", durability_names);
 }
 
 static bk_status parse_reference(struct bk_matrix *m, const struct bk_yaml *v, struct bk_error *err)
@@ -110,7 +110,7 @@ static bk_status parse_fresh(struct bk_matrix *m, const struct bk_yaml *v, struc
 	if (st < 0)
 		return st;
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-		return bk_matrix_unknown(err, &m->file, v, "value", words);
+		return bk_yaml_unknown(err, &m->file, v, "value", words);
 	m->fresh = strcmp(text, "true") == 0;
 	return BK_OK;
 }
@@ -132,7 +132,7 @@ static bk_status parse_guards(struct bk_matrix *m, const struct bk_yaml *v, stru
 			st = number(&m->guard_disk_bytes, m, g, 0, UINT64_MAX, bk_units_parse_bytes,
 				    err);
 		else
-			st = bk_matrix_unknown(err, &m->file, g->key, "guard", keys);
+			st = bk_yaml_unknown(err, &m->file, g->key, "guard", keys);
 	}
 	return st;
 }
@@ -236,7 +236,7 @@ bk_status bk_matrix_keys(struct bk_matrix *m, struct bk_error *err)
 		for (i = 0; i < KEYS && strcmp(keys[i].key, v->key->text) != 0; i++)
 			;
 		st = i < KEYS ? keys[i].parse(m, v, err)
-			      : bk_matrix_unknown(err, &m->file, v->key, "key", known);
+			      : bk_yaml_unknown(err, &m->file, v->key, "key", known);
 		if (st < 0)
 			return st;
 	}

@@ -4,30 +4,10 @@
  */
 #include "matrix/parse.h"
 
-#include "util/suggest.h"
-
 #include <bakeoff/backend_util.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bk_status bk_matrix_unknown(struct bk_error *err, const struct bk_yaml_file *file,
-			    const struct bk_yaml *at, const char *what, const char *const *known)
-{
-	const char *near = bk_suggest_in(at->text, known);
-	char list[200] = "";
-	size_t i, used = 0;
-
-	if (near)
-		return bk_yaml_fail(err, file, at, "%s '%s' is unknown; did you mean '%s'?", what,
-				    at->text, near);
-	for (i = 0; known[i] && used < sizeof(list); i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-					 known[i]);
-	return bk_yaml_fail(err, file, at, "%s '%s' is unknown; known are: %s", what, at->text,
-			    list);
-}
 
 static bk_status check_reference(struct bk_matrix *m, struct bk_error *err)
 {
@@ -44,8 +24,8 @@ static bk_status check_reference(struct bk_matrix *m, struct bk_error *err)
 		if (strcmp(names[i], m->reference) == 0)
 			return BK_OK;
 	}
-	return bk_matrix_unknown(err, &m->file, bk_yaml_get(m->file.root, "reference"),
-				 "reference variant", names);
+	return bk_yaml_unknown(err, &m->file, bk_yaml_get(m->file.root, "reference"),
+			       "reference variant", names);
 }
 
 /* Scenarios with binaries need a place for them. */

@@ -8,10 +8,6 @@
 
 #define BK_VARIANTS_MAX 64u
 
-/* "unknown key 'x'; did you mean 'y'?" at its place. */
-bk_status bk_matrix_unknown(struct bk_error *err, const struct bk_yaml_file *file,
-			    const struct bk_yaml *at, const char *what, const char *const *known);
-
 /* keys.c: each key of the file into `m`, which holds the defaults. */
 bk_status bk_matrix_keys(struct bk_matrix *m, struct bk_error *err);
 

@@ -123,7 +123,7 @@ bk_status bk_variant_parse(struct bk_variant *out, struct bk_arena *arena,
 		} else if (strcmp(v->key->text, "binaries") == 0) {
 			st = parse_half(&out->binaries, arena, file, v, err);
 		} else {
-			return bk_matrix_unknown(err, file, v->key, "key", keys);
+			return bk_yaml_unknown(err, file, v->key, "key", keys);
 		}
 	}
 	if (st < 0)

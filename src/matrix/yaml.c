@@ -4,6 +4,7 @@
 #include "matrix/yaml.h"
 
 #include "util/fs.h"
+#include "util/suggest.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -34,6 +35,23 @@ bk_status bk_yaml_fail(struct bk_error *err, const struct bk_yaml_file *file,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return bk_fail(err, BK_INVALID, 0, "%s:%u:%u: %s", file->path, at->line, at->column, text);
+}
+
+bk_status bk_yaml_unknown(struct bk_error *err, const struct bk_yaml_file *file,
+			  const struct bk_yaml *at, const char *what, const char *const *known)
+{
+	const char *near = bk_suggest_in(at->text, known);
+	char list[200] = "";
+	size_t i, used = 0;
+
+	if (near)
+		return bk_yaml_fail(err, file, at, "%s '%s' is unknown; did you mean '%s'?", what,
+				    at->text, near);
+	for (i = 0; known[i] && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 known[i]);
+	return bk_yaml_fail(err, file, at, "%s '%s' is unknown; known are: %s", what, at->text,
+			    list);
 }
 
 const struct bk_yaml *bk_yaml_get(const struct bk_yaml *map, const char *key)

@@ -40,6 +40,10 @@ bk_status bk_yaml_fail(struct bk_error *err, const struct bk_yaml_file *file,
 		       const struct bk_yaml *at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* "`what` 'x' is unknown; did you mean 'y'?" at its place. */
+bk_status bk_yaml_unknown(struct bk_error *err, const struct bk_yaml_file *file,
+			  const struct bk_yaml *at, const char *what, const char *const *known);
+
 const struct bk_yaml *bk_yaml_get(const struct bk_yaml *map, const char *key); /* or NULL */
 const char *bk_yaml_kind(const struct bk_yaml *value); /* "a list", "a mapping", "a value" */
 
