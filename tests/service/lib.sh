@@ -1,14 +1,8 @@
 # What the tests of services share: source it first.  $1: the program, $2: the build folder.
 #
-# Each check prints what it wanted and what came; the script goes on and fails at the end.  Nobody
-# else's servers are looked at: what counts as left behind is what was noted while it ran.
-set -euo pipefail
-bakeoff=$1
-build=$2
-failures=0
-scratch=$(mktemp -d)
+# Nobody else's servers are looked at: what counts as left behind is what was noted while it ran.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh" "$@"
 chmod 755 "$scratch"
-out='' err='' status=0 ran=''
 export BAKEOFF_BACKENDS=$build/backends:$build/tests/service/backends
 # Templates are kept from test to test; lists of servers are each test's own.
 export XDG_CACHE_HOME=$scratch/cache
@@ -37,32 +31,6 @@ tidy() {
 	rm -rf "$scratch"
 }
 trap tidy EXIT
-
-say() {
-	printf 'FAILED: %s\n' "$*"
-	failures=$((failures + 1))
-}
-
-# run ARGUMENT...: the program; sets $status, $out, $err
-run() {
-	status=0
-	"$bakeoff" "$@" >"$scratch/.out" 2>"$scratch/.err" </dev/null || status=$?
-	out=$(cat "$scratch/.out")
-	err=$(cat "$scratch/.err")
-	ran="bakeoff $*"
-}
-
-wants_status() {
-	[ "$status" = "$1" ] || say "$ran: exit status $status, expected $1: $err"
-}
-
-wants_out() {
-	grep -qE -- "$1" <<<"$out" || say "$ran: standard output lacks /$1/: $out"
-}
-
-wants_err() {
-	grep -qE -- "$1" <<<"$err" || say "$ran: standard error lacks /$1/: $err"
-}
 
 # When a process began; nothing for one that is gone
 started() {
@@ -184,8 +152,4 @@ with_mounts() {
 	out=$(cat "$scratch/.out")
 	err=$(cat "$scratch/.err")
 	ran="$mounts; bakeoff $*"
-}
-
-finish() {
-	[ "$failures" = 0 ] || exit 1
 }
