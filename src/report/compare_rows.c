@@ -193,7 +193,6 @@ bk_status bk_comparison_rows(struct bk_comparison *c, struct bk_results *results
 			     const char *metrics, struct bk_error *err)
 {
 	struct loader l = {.c = c, .metrics = metrics};
-
 	bk_status st = bk_results_query(
 		results,
 		"SELECT c.variant, c.kase, c.scenario, c.primary_metric, c.marks,"

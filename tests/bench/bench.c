@@ -158,3 +158,28 @@ int bench_main(int argc, char **argv, const struct bench *list, size_t n)
 	}
 	return short_of;
 }
+
+void bench_exec(const char *backend, int argc, char **argv)
+{
+	char self[4096], bakeoff[4200], name[40], *end;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	static char word[2][8] = {"exec", "--"};
+	char *args[64] = {bakeoff, word[0], name, word[1], self};
+	int i;
+
+	if (n < 0)
+		bench_die("cannot find this program");
+	self[n] = '\0';
+	snprintf(name, sizeof(name), "%s", backend);
+	snprintf(bakeoff, sizeof(bakeoff), "%s", self);
+	for (i = 0; i < 2; i++) { /* bench/NAME lies beside the program */
+		end = strrchr(bakeoff, '/');
+		if (end)
+			*end = '\0';
+	}
+	strcat(bakeoff, "/bakeoff");
+	for (i = 1; i < argc && i < 50; i++)
+		args[4 + i] = argv[i];
+	execv(bakeoff, args);
+	bench_die("cannot run %s", bakeoff);
+}

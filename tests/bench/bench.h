@@ -28,6 +28,10 @@ struct bench {
  * measured. */
 int bench_main(int argc, char **argv, const struct bench *list, size_t n);
 
+/* This program again, as the command of `bakeoff exec BACKEND`: with a private server.  Does not
+ * return. */
+void bench_exec(const char *backend, int argc, char **argv) __attribute__((noreturn));
+
 double bench_now_ns(void);
 double bench_median(double *values, size_t n); /* sorts them */
 

@@ -19,7 +19,6 @@
 #include <mysql.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define ROWS    20000
 #define DOC     120 /* sysbench's column c */
@@ -473,33 +472,9 @@ static const struct bench list[] = {
 	{"mysql_members_ratio", 40, true, measure_members},
 };
 
-static void start_server(int argc, char **argv)
-{
-	char self[4096], bakeoff[4200], *end;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	static char word[3][8] = {"exec", "mysql", "--"};
-	char *args[64] = {bakeoff, word[0], word[1], word[2], self};
-	int i;
-
-	if (n < 0)
-		bench_die("cannot find this program");
-	self[n] = '\0';
-	snprintf(bakeoff, sizeof(bakeoff), "%s", self);
-	for (i = 0; i < 2; i++) { /* bench/NAME lies beside the program */
-		end = strrchr(bakeoff, '/');
-		if (end)
-			*end = '\0';
-	}
-	strcat(bakeoff, "/bakeoff");
-	for (i = 1; i < argc && i < 50; i++)
-		args[4 + i] = argv[i];
-	execv(bakeoff, args);
-	bench_die("cannot run %s", bakeoff);
-}
-
 int main(int argc, char **argv)
 {
 	if (!getenv("BAKEOFF_MYSQL_URL") && !(argc == 2 && strcmp(argv[1], "--list") == 0))
-		start_server(argc, argv);
+		bench_exec("mysql", argc, argv);
 	return bench_main(argc, argv, list, sizeof(list) / sizeof(list[0]));
 }

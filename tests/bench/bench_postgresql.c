@@ -17,7 +17,6 @@
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define NODES   100000
 #define BATCH   1000
@@ -494,34 +493,9 @@ static const struct bench list[] = {
 	{"postgresql_members_ratio", 8, true, members_ratio},
 };
 
-/* A private server first, if there is none and something is to be measured. */
-static void start_server(int argc, char **argv)
-{
-	char self[4096], bakeoff[4200], *end;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	static char word[3][16] = {"exec", "postgresql", "--"};
-	char *args[64] = {bakeoff, word[0], word[1], word[2], self};
-	int i;
-
-	if (n < 0)
-		bench_die("cannot find this program");
-	self[n] = '\0';
-	snprintf(bakeoff, sizeof(bakeoff), "%s", self);
-	for (i = 0; i < 2; i++) { /* bench/NAME lies beside the program */
-		end = strrchr(bakeoff, '/');
-		if (end)
-			*end = '\0';
-	}
-	strcat(bakeoff, "/bakeoff");
-	for (i = 1; i < argc && i < 50; i++)
-		args[4 + i] = argv[i];
-	execv(bakeoff, args);
-	bench_die("cannot run %s", bakeoff);
-}
-
 int main(int argc, char **argv)
 {
 	if (!getenv("PGHOST") && !(argc == 2 && strcmp(argv[1], "--list") == 0))
-		start_server(argc, argv);
+		bench_exec("postgresql", argc, argv);
 	return bench_main(argc, argv, list, sizeof(list) / sizeof(*list));
 }
