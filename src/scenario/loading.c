@@ -94,6 +94,20 @@ bk_status bk_loading_post(const char **path_out, struct bk_loading *l, const cha
 			      links, link_count, err);
 }
 
+bk_status bk_loading_post_named(struct bk_buf *path, struct bk_loading *l, const char *parent,
+				const char *type, uint64_t i, const char *title,
+				struct bk_error *err)
+{
+	const char *posted;
+	bk_status st = bk_loading_post(&posted, l, parent, type, i, title, NULL, 0, err);
+
+	if (st < 0)
+		return st;
+	bk_buf_reset(path);
+	bk_buf_puts(path, posted);
+	return path->failed ? bk_fail(err, BK_NOMEM, 0, "out of memory for a path") : BK_OK;
+}
+
 bk_status bk_loading_object(struct bk_loading *l, struct bk_error *err)
 {
 	bk_status st = bk_ingest_end_object(l->ingest, err);

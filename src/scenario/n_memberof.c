@@ -27,12 +27,10 @@ static bk_status load_object(struct bk_loading *l, uint64_t i, struct bk_buf *ob
 	struct bk_ingest_link resource = {BK_MEMBERSHIP_RESOURCE, NULL};
 	struct bk_ingest_link proxy[2] = {{BK_PROXY_FOR, NULL}, {BK_PROXY_IN, COLLECTION}};
 	const char *path;
-	bk_status st = bk_loading_post(&path, l, OBJECTS, "object", i, "Object", NULL, 0, err);
+	bk_status st = bk_loading_post_named(object, l, OBJECTS, "object", i, "Object", err);
 
 	if (st < 0)
 		return st;
-	bk_buf_reset(object);
-	bk_buf_puts(object, path);
 	resource.target = proxy[0].target = bk_buf_str(object);
 	st = bk_loading_put(l, bk_buf_str(object), CONTAINER, "container", NULL, &resource, 1, err);
 	if (st < 0)

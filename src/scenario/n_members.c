@@ -56,12 +56,10 @@ static bk_status load_indirect_member(struct bk_loading *l, uint64_t i, struct b
 {
 	struct bk_ingest_link links[2] = {{BK_PROXY_FOR, NULL}, {BK_PROXY_IN, COLLECTION}};
 	const char *path;
-	bk_status st = bk_loading_post(&path, l, OBJECTS, "object", i, "Object", NULL, 0, err);
+	bk_status st = bk_loading_post_named(object, l, OBJECTS, "object", i, "Object", err);
 
 	if (st < 0)
 		return st;
-	bk_buf_reset(object);
-	bk_buf_puts(object, path);
 	links[0].target = bk_buf_str(object);
 	return bk_loading_post(&path, l, COLLECTION "/" CONTAINER, "proxy", i, NULL, links, 2, err);
 }

@@ -72,6 +72,10 @@ bk_status bk_loading_post(const char **path_out, struct bk_loading *l, const cha
 			  const char *type, uint64_t i, const char *title,
 			  const struct bk_ingest_link *links, size_t link_count,
 			  struct bk_error *err);
+/* The same without links, for what others are to name: its path is kept in `path`. */
+bk_status bk_loading_post_named(struct bk_buf *path, struct bk_loading *l, const char *parent,
+				const char *type, uint64_t i, const char *title,
+				struct bk_error *err);
 void bk_loading_title(char out[64], const char *title, uint64_t i); /* "Child 17" */
 /* After each object: stores it with load=single, counts, looks at stop. */
 bk_status bk_loading_object(struct bk_loading *l, struct bk_error *err);
