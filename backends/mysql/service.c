@@ -21,16 +21,19 @@
 	"GRANT ALL ON *.* TO '" ADMIN "'@'" host "' WITH GRANT OPTION;\n"                          \
 	"ALTER USER IF EXISTS '{user}'@'" host "' IDENTIFIED BY '{password}';\n"
 
+/* What the clients read. */
+#define MY_CNF(when, reach)                                                                        \
+	{                                                                                          \
+		"my.cnf",                                                                          \
+			"[client]\n" reach "user={user}\npassword={password}\n"                    \
+			"[mysql]\ndatabase={database}\n",                                          \
+			when, 0                                                                    \
+	}
+
 static const struct bk_setting files[] = {
 	{"init.sql", ACCOUNTS("localhost") ACCOUNTS("%"), 0, 0},
-	{"my.cnf",
-	 "[client]\nsocket={socket}\nuser={user}\npassword={password}\n"
-	 "[mysql]\ndatabase={database}\n",
-	 BK_WHEN_SOCKET, 0},
-	{"my.cnf",
-	 "[client]\nprotocol=tcp\nhost={host}\nport={port}\nuser={user}\npassword={password}\n"
-	 "[mysql]\ndatabase={database}\n",
-	 BK_WHEN_TCP, 0},
+	MY_CNF(BK_WHEN_SOCKET, "socket={socket}\n"),
+	MY_CNF(BK_WHEN_TCP, "protocol=tcp\nhost={host}\nport={port}\n"),
 	{NULL, NULL, 0, 0},
 };
 
@@ -111,6 +114,23 @@ static const struct bk_pair other_options[] = {
 
 static const char *const users[] = {"mysql", NULL};
 
+/* What both products have in common. */
+#define SERVER_ARGV(name)                                                                          \
+	name, "--no-defaults", "--datadir={data}", "--socket={socket}",                            \
+		"--pid-file={run}/" name ".pid", "--init-file={run}/init.sql"
+
+#define SERVER(server, args)                                                                       \
+	{                                                                                          \
+		.name = server, .argv = args, .setting_argv = "--{key}={value}",                   \
+		.ready = BK_READY_NOTIFY | BK_READY_CONNECT, .stop_signal = SIGTERM                \
+	}
+
+#define COMMON_SERVICE                                                                             \
+	.flags = BK_SERVICE_COPY | BK_SERVICE_SQL, .users = users, .reach = reach, .env = env,     \
+	.socket = "{run}/mysql.sock",                                                              \
+	.url_socket = "mysql://{user}:{password}@localhost/{database}?socket={socket}",            \
+	.url_tcp = "mysql://{user}:{password}@{host}:{port}/{database}"
+
 /* ---- MySQL 8 -------------------------------------------------------------------- */
 
 static const char *const other_programs[] = {"mysqld", "mysql", NULL};
@@ -120,19 +140,9 @@ static const char *const other_search[] = {"/usr/sbin",       "/usr/libexec",
 static const char *const other_init_argv[] = {"mysqld", "--no-defaults", "--initialize-insecure",
 					      "--datadir={data}", NULL};
 static const struct bk_command other_init[] = {{.argv = other_init_argv}, {.argv = NULL}};
-static const char *const other_argv[] = {"mysqld",
-					 "--no-defaults",
-					 "--datadir={data}",
-					 "--socket={socket}",
-					 "--pid-file={run}/mysqld.pid",
-					 "--init-file={run}/init.sql",
-					 NULL};
+static const char *const other_argv[] = {SERVER_ARGV("mysqld"), NULL};
 static const struct bk_process other_processes[] = {
-	{.name = "mysqld",
-	 .argv = other_argv,
-	 .setting_argv = "--{key}={value}",
-	 .ready = BK_READY_NOTIFY | BK_READY_CONNECT,
-	 .stop_signal = SIGTERM},
+	SERVER("mysqld", other_argv),
 	{.name = NULL},
 };
 static const struct bk_setting other_files[] = {
@@ -140,14 +150,8 @@ static const struct bk_setting other_files[] = {
 	 "ALTER USER 'root'@'localhost' IDENTIFIED BY '{uuid2}';\n" ACCOUNTS("localhost")
 		 ACCOUNTS("%"),
 	 0, 0},
-	{"my.cnf",
-	 "[client]\nsocket={socket}\nuser={user}\npassword={password}\n"
-	 "[mysql]\ndatabase={database}\n",
-	 BK_WHEN_SOCKET, 0},
-	{"my.cnf",
-	 "[client]\nprotocol=tcp\nhost={host}\nport={port}\nuser={user}\npassword={password}\n"
-	 "[mysql]\ndatabase={database}\n",
-	 BK_WHEN_TCP, 0},
+	MY_CNF(BK_WHEN_SOCKET, "socket={socket}\n"),
+	MY_CNF(BK_WHEN_TCP, "protocol=tcp\nhost={host}\nport={port}\n"),
 	{NULL, NULL, 0, 0},
 };
 static const char *const other_load_argv[] = {"mysql", "--defaults-file={run}/my.cnf",
@@ -156,21 +160,15 @@ static const struct bk_command other_load[] = {{.argv = other_load_argv}, {.argv
 
 static const struct bk_service other_service = {
 	.struct_size = sizeof(struct bk_service),
-	.flags = BK_SERVICE_COPY | BK_SERVICE_SQL,
+	COMMON_SERVICE,
 	.programs = other_programs,
 	.search = other_search,
-	.users = users,
 	.init = other_init,
 	.processes = other_processes,
 	.settings = other_settings,
 	.options = other_options,
-	.reach = reach,
-	.env = env,
 	.files = other_files,
 	.load = other_load,
-	.socket = "{run}/mysql.sock",
-	.url_socket = "mysql://{user}:{password}@localhost/{database}?socket={socket}",
-	.url_tcp = "mysql://{user}:{password}@{host}:{port}/{database}",
 };
 
 /* ---- MariaDB -----------------------------------------------------------------------------------
@@ -195,19 +193,9 @@ static const char *const mariadb_init_argv[] = {"mariadb-install-db",
 						"--skip-name-resolve",
 						NULL};
 static const struct bk_command mariadb_init[] = {{.argv = mariadb_init_argv}, {.argv = NULL}};
-static const char *const mariadb_argv[] = {"mariadbd",
-					   "--no-defaults",
-					   "--datadir={data}",
-					   "--socket={socket}",
-					   "--pid-file={run}/mariadbd.pid",
-					   "--init-file={run}/init.sql",
-					   NULL};
+static const char *const mariadb_argv[] = {SERVER_ARGV("mariadbd"), NULL};
 static const struct bk_process mariadb_processes[] = {
-	{.name = "mariadbd",
-	 .argv = mariadb_argv,
-	 .setting_argv = "--{key}={value}",
-	 .ready = BK_READY_NOTIFY | BK_READY_CONNECT,
-	 .stop_signal = SIGTERM},
+	SERVER("mariadbd", mariadb_argv),
 	{.name = NULL},
 };
 static const char *const mariadb_load_argv[] = {"mariadb", "--defaults-file={run}/my.cnf",
@@ -216,20 +204,14 @@ static const struct bk_command mariadb_load[] = {{.argv = mariadb_load_argv}, {.
 
 const struct bk_service my_service = {
 	.struct_size = sizeof(struct bk_service),
-	.flags = BK_SERVICE_COPY | BK_SERVICE_SQL,
+	COMMON_SERVICE,
 	.programs = mariadb_programs,
 	.search = mariadb_search,
-	.users = users,
 	.init = mariadb_init,
 	.processes = mariadb_processes,
 	.settings = mariadb_settings,
 	.options = mariadb_options,
-	.reach = reach,
-	.env = env,
 	.files = files,
 	.load = mariadb_load,
-	.socket = "{run}/mysql.sock",
-	.url_socket = "mysql://{user}:{password}@localhost/{database}?socket={socket}",
-	.url_tcp = "mysql://{user}:{password}@{host}:{port}/{database}",
 	.alternative = &other_service,
 };
