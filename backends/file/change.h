@@ -58,9 +58,6 @@ bk_status file_change_redo(struct file_index *ix, enum file_intent_op op, uint64
 
 /* ---- relist.c --------------------------------------------------------------------------- */
 
-/* Write a list anew at the log's end, without what is dead, when that is most of it.  With the
- * list's stripe held.  No harm in failing. */
-void file_relist(struct file_change *c, const struct file_key *list);
 /* Do so for every list in which this published change killed something. */
 void file_change_relist(struct file_change *c);
 

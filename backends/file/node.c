@@ -6,8 +6,8 @@
  */
 #include "node.h"
 
-bk_status file_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
-			uint32_t want, struct bk_error *err)
+static bk_status file_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
+			       uint32_t want, struct bk_error *err)
 {
 	struct file_parsed *node = &s->node;
 	bk_status status = file_check_id(id, err);
@@ -29,8 +29,8 @@ bk_status file_node_get(struct bk_node *out, struct bk_session *s, struct bk_sli
 	return BK_OK;
 }
 
-bk_status file_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk_slice path,
-			 struct bk_error *err)
+static bk_status file_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk_slice path,
+				struct bk_error *err)
 {
 	struct bk_store *store = s->store;
 	struct file_key key = file_key(FILE_KEY_PATH, path);

@@ -9,10 +9,6 @@
 
 #include "file.h"
 
-bk_status file_node_get(struct bk_node *out, struct bk_session *s, struct bk_slice id,
-			uint32_t want, struct bk_error *err);
-bk_status file_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk_slice path,
-			 struct bk_error *err);
 bk_status file_node_put(struct bk_session *s, const struct bk_node *node, uint32_t mode,
 			struct bk_error *err);
 bk_status file_node_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,

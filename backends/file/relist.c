@@ -46,7 +46,9 @@ bk_status file_list_live(struct file_log *log, uint64_t head, uint64_t **offsets
 	return BK_OK;
 }
 
-void file_relist(struct file_change *c, const struct file_key *list)
+/* Write a list anew at the log's end, without what is dead, when that is most of it.  With the
+ * list's stripe held.  No harm in failing. */
+static void relist_list(struct file_change *c, const struct file_key *list)
 {
 	struct file_index *ix = c->ix;
 	struct bk_error err = bk_error_init();
@@ -92,7 +94,7 @@ void file_change_relist(struct file_change *c)
 		if (list.hash == seen)
 			continue;
 		seen = list.hash;
-		file_relist(c, &list);
+		relist_list(c, &list);
 		if (c->kills == SIZE_MAX)
 			return;
 	}

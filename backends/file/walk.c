@@ -154,8 +154,7 @@ static bool walk_target(struct bk_cursor *c, struct bk_slice target, bool *exist
 	return room;
 }
 
-static bk_status walk_next_out(struct bk_cursor *c, struct bk_hit *out, size_t cap, size_t *n,
-			       struct bk_error *err)
+static bk_status walk_next_out(struct bk_cursor *c, struct bk_hit *out, size_t cap, size_t *n)
 {
 	size_t got = 0;
 
@@ -184,7 +183,7 @@ bk_status file_walk_next(struct bk_cursor *c, struct bk_hit *out, size_t cap, si
 {
 	if (cap == 0)
 		return bk_fail(err, BK_INVALID, 0, "no room for a hit");
-	return c->kind == FILE_CURSOR_OUT ? walk_next_out(c, out, cap, n, err)
+	return c->kind == FILE_CURSOR_OUT ? walk_next_out(c, out, cap, n)
 					  : walk_next_list(c, out, cap, n, err);
 }
 

@@ -35,11 +35,6 @@ static inline void ldb_buf_add(struct ldb_buf *b, const void *data, size_t len)
 	b->len += len;
 }
 
-static inline void ldb_buf_add_byte(struct ldb_buf *b, uint8_t byte)
-{
-	ldb_buf_add(b, &byte, 1);
-}
-
 static inline struct bk_slice ldb_buf_slice(const struct ldb_buf *b)
 {
 	return bk_slice_of(b->data, b->len);

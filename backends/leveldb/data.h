@@ -66,7 +66,6 @@ struct ldb_links { /* views; sorted in key order and free of duplicates after ld
 	size_t count, cap;
 };
 int ldb_link_cmp(const struct bk_link *a, const struct bk_link *b);
-bool ldb_links_room(struct ldb_links *l, size_t n); /* for n more */
 bool ldb_links_add(struct ldb_links *l, const struct bk_link *links, size_t n);
 void ldb_links_sort(struct ldb_links *l);
 /* Encodes a sorted set; false: more than `max` bytes. */

@@ -67,11 +67,6 @@ struct bk_session {
 	struct bk_cursor *cursor; /* made once, used again */
 };
 
-bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
-			   const struct bk_session_config *config, struct bk_error *err);
-void ldb_session_close(struct bk_session *s);
-void ldb_session_counters(struct bk_session *s, const struct bk_sink *sink);
-
 /* lent.c */
 /* At the start of every read: what the last but one lent out lapses. */
 void ldb_lent_lapse(struct bk_session *s);
@@ -109,12 +104,10 @@ bool ldb_is_spread(const struct ldb_head *h, uint32_t want);
 bk_status ldb_read_spread(struct bk_session *s, struct ldb_iter *it, struct ldb_head *h,
 			  struct ldb_links *links, struct bk_slice id, uint32_t want,
 			  struct bk_error *err);
-bk_status ldb_fill_node(struct bk_session *s, struct bk_node *out, const struct ldb_head *h,
-			struct ldb_links *links, struct bk_slice id, uint32_t want,
-			struct bk_error *err);
+bk_status ldb_fill_node(struct bk_node *out, const struct ldb_head *h, struct ldb_links *links,
+			struct bk_slice id, uint32_t want, struct bk_error *err);
 
 /* write.c: changes put into the sink, nothing written yet */
-void ldb_sink_put(struct bk_session *s, const struct ldb_buf *key, struct bk_slice value);
 void ldb_sink_delete(struct bk_session *s, const struct ldb_buf *key);
 void ldb_sink_link(struct bk_session *s, struct bk_slice source, const struct bk_link *link,
 		   bool add);

@@ -26,7 +26,7 @@ static int link_cmp(const void *a, const void *b)
 	return ldb_link_cmp(a, b);
 }
 
-bool ldb_links_room(struct ldb_links *l, size_t n)
+static bool ldb_links_room(struct ldb_links *l, size_t n)
 {
 	size_t cap = l->cap ? l->cap : 16;
 	struct bk_link *v;

@@ -35,9 +35,8 @@ bool ldb_is_spread(const struct ldb_head *h, uint32_t want)
 	       ((want & BK_WANT_LINKS) && (h->flags & LDB_HEAD_SPREAD));
 }
 
-bk_status ldb_fill_node(struct bk_session *s, struct bk_node *out, const struct ldb_head *h,
-			struct ldb_links *links, struct bk_slice id, uint32_t want,
-			struct bk_error *err)
+bk_status ldb_fill_node(struct bk_node *out, const struct ldb_head *h, struct ldb_links *links,
+			struct bk_slice id, uint32_t want, struct bk_error *err)
 {
 	if ((want & BK_WANT_LINKS) && !(h->flags & LDB_HEAD_SPREAD)) {
 		bk_status status = ldb_links_from_head(links, h, id, err);
@@ -101,7 +100,7 @@ static bk_status get_spread(struct bk_node *out, struct bk_session *s, struct bk
 	} else {
 		status = ldb_read_spread(s, &it, &h, &s->lent->links, id, want, err);
 		if (status == BK_OK)
-			status = ldb_fill_node(s, out, &h, &s->lent->links, id, want, err);
+			status = ldb_fill_node(out, &h, &s->lent->links, id, want, err);
 	}
 	ldb_iter_free(&it);
 	return status;
@@ -129,7 +128,7 @@ bk_status ldb_node_get(struct bk_node *out, struct bk_session *s, struct bk_slic
 	s->lent->links.count = 0;
 	if (ldb_is_spread(&h, want))
 		return get_spread(out, s, id, want, err);
-	return ldb_fill_node(s, out, &h, &s->lent->links, id, want, err);
+	return ldb_fill_node(out, &h, &s->lent->links, id, want, err);
 }
 
 bk_status ldb_node_find(struct bk_slice *id_out, struct bk_session *s, struct bk_slice path,

@@ -76,7 +76,7 @@ static bk_status read_one(struct bk_session *s, struct ldb_iter *it, struct bk_n
 	if (spread)
 		status = ldb_read_spread(s, it, &h, links, id, want, err);
 	if (status == BK_OK)
-		status = ldb_fill_node(s, &node, &h, links, id, want, err);
+		status = ldb_fill_node(&node, &h, links, id, want, err);
 	if (status == BK_OK && !keep(s, &h, links, spread, &node))
 		status = ldb_nomem(err);
 	if (status == BK_OK)

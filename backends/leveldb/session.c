@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
-			   const struct bk_session_config *config, struct bk_error *err)
+static bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
+				  const struct bk_session_config *config, struct bk_error *err)
 {
 	const uint8_t verify = store->opts->verify_checksums;
 	struct bk_session *s;
@@ -36,7 +36,7 @@ bk_status ldb_session_open(struct bk_session **out, struct bk_store *store,
 	return BK_OK;
 }
 
-void ldb_session_close(struct bk_session *s)
+static void ldb_session_close(struct bk_session *s)
 {
 	if (!s)
 		return;
@@ -62,7 +62,7 @@ void ldb_session_close(struct bk_session *s)
 	free(s);
 }
 
-void ldb_session_counters(struct bk_session *s, const struct bk_sink *sink)
+static void ldb_session_counters(struct bk_session *s, const struct bk_sink *sink)
 {
 	sink->put_u64(sink->ctx, "requests", s->requests, "count", 0);
 }

@@ -113,7 +113,7 @@ static bk_status ldb_store_unmake(struct bk_store *store, struct bk_error *err)
 	return status == BK_OK ? ldb_folder_unmake(store, err) : status;
 }
 
-bk_status ldb_store_chill(struct bk_store *store, uint32_t *reached, struct bk_error *err)
+static bk_status ldb_store_chill(struct bk_store *store, uint32_t *reached, struct bk_error *err)
 {
 	bk_status status = unpinned(store, "reopen the store", err);
 

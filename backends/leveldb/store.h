@@ -182,7 +182,6 @@ uint64_t ldb_version_next(struct bk_store *store);
 
 /* settle.c, inspect.c, manifest.c */
 bk_status ldb_store_settle(struct bk_store *store, uint64_t timeout_ns, struct bk_error *err);
-bk_status ldb_store_chill(struct bk_store *store, uint32_t *reached, struct bk_error *err);
 bk_status ldb_store_inspect(struct bk_store *store, uint32_t what, const struct bk_sink *sink,
 			    struct bk_error *err);
 

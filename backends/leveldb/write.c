@@ -5,7 +5,7 @@
  */
 #include "ldb.h"
 
-void ldb_sink_put(struct bk_session *s, const struct ldb_buf *key, struct bk_slice value)
+static void ldb_sink_put(struct bk_session *s, const struct ldb_buf *key, struct bk_slice value)
 {
 	if (key->failed) {
 		s->oom = true;

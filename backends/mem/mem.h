@@ -284,7 +284,6 @@ bk_status mem_change_remove(struct bk_session *s, struct bk_slice id, struct bk_
 /* txn.c */
 bool mem_txn_init(struct mem_txn *t);
 void mem_txn_free(struct mem_txn *t);
-void mem_txn_end(struct mem_txn *t);
 void mem_txn_touch(struct mem_txn *t, struct mem_slot *over, const struct mem_slot *base);
 void mem_txn_touch_bin(struct mem_txn *t, struct mem_bin *over, const struct mem_bin *base);
 /* Under the lock, before every read and write: STATE for a write in a read-only transaction,

@@ -25,7 +25,7 @@ void mem_txn_free(struct mem_txn *t)
 	mem_bins_free(&t->bins);
 }
 
-void mem_txn_end(struct mem_txn *t)
+static void mem_txn_end(struct mem_txn *t)
 {
 	mem_graph_clear(&t->graph);
 	mem_bins_clear(&t->bins);

@@ -154,7 +154,7 @@ static bk_status check_session_open(struct bk_session **out, struct bk_store *st
 	return BK_OK;
 }
 
-bool bk_check_any_open(const struct bk_session *s)
+static bool any_open(const struct bk_session *s)
 {
 	return (s->cursors && s->cursors->open) || (s->writers && s->writers->open) ||
 	       (s->readers && s->readers->open);
@@ -165,7 +165,7 @@ static void check_session_close(struct bk_session *s)
 	static const char op[] = "session.close";
 
 	bk_check_thread(s, op);
-	if (bk_check_any_open(s))
+	if (any_open(s))
 		bk_check_die(op, "a cursor, reader or writer of the session is open");
 	if (!bk_check_lapse(&s->views))
 		snprintf(s->breach, sizeof(s->breach),
@@ -259,7 +259,7 @@ static bk_status check_txn_flush(struct bk_session *s, struct bk_error *err)
 static bk_status txn_end(struct bk_session *s, bool commit, const char *op, struct bk_error *err)
 {
 	const struct bk_txn_ops *txn = &s->pass.next->txn;
-	bool none = s->txn == BK_TXN_CLOSED, held = bk_check_any_open(s);
+	bool none = s->txn == BK_TXN_CLOSED, held = any_open(s);
 	struct bk_error armed;
 	bk_status st = bk_check_enter(s, op, err);
 

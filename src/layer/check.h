@@ -115,7 +115,6 @@ struct bk_cursor *bk_check_cursor_new(struct bk_session *s, const char *op);
 bk_status bk_check_cursor_enter(struct bk_cursor *c, bool is_list, size_t cap, const char *op,
 				struct bk_error *err);
 void bk_check_cursor_end(struct bk_cursor *c, bool is_list, const char *op);
-bool bk_check_any_open(const struct bk_session *s);
 
 bk_status bk_check_walk_open(struct bk_cursor **out, struct bk_session *s, struct bk_slice start,
 			     const struct bk_step *steps, size_t n_steps, uint32_t want,

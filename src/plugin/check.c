@@ -7,7 +7,8 @@
 
 #include <bakeoff/backend_util.h>
 
-const char *bk_feature_name(uint64_t bit)
+/* The name of a feature bit; "" when it has none. */
+static const char *feature_name(uint64_t bit)
 {
 	const struct bk_feature *f;
 
@@ -118,8 +119,7 @@ static bk_status check_features(const struct bk_backend *desc, const char *path,
 		if ((all & needs[i][0]) && !(all & needs[i][1]))
 			return bk_fail(err, BK_INVALID, 0,
 				       "%s: feature '%s' is declared without '%s', which it needs",
-				       path, bk_feature_name(needs[i][0]),
-				       bk_feature_name(needs[i][1]));
+				       path, feature_name(needs[i][0]), feature_name(needs[i][1]));
 	}
 	return BK_OK;
 }
@@ -166,13 +166,13 @@ static bk_status check_copy_table(struct bk_tables *tables, const struct check_t
 	if (!table->raw && (features & table->bit))
 		return bk_fail(err, BK_INVALID, 0,
 			       "%s: feature '%s' is declared but the %s table is NULL", path,
-			       bk_feature_name(table->bit), table->name);
+			       feature_name(table->bit), table->name);
 	if (!table->raw)
 		return BK_OK;
 	if (table->bit && !(features & table->bit))
 		return bk_fail(err, BK_INVALID, 0,
 			       "%s: it has a %s table but does not declare feature '%s'", path,
-			       table->name, bk_feature_name(table->bit));
+			       table->name, feature_name(table->bit));
 	memcpy(&size, table->raw, sizeof(size));
 	if (size < 2 * sizeof(uint32_t) + sizeof(void *))
 		return bk_fail(err, BK_INVALID, 0,
@@ -199,11 +199,11 @@ static bk_status check_ops(const struct bk_tables *tables, uint64_t features, co
 		if (!there && (features & op->bit))
 			return bk_fail(err, BK_INVALID, 0,
 				       "%s: feature '%s' is declared but operation %s is NULL",
-				       path, bk_feature_name(op->bit), op->name);
+				       path, feature_name(op->bit), op->name);
 		if (there && op->bit && !(features & op->bit))
 			return bk_fail(err, BK_INVALID, 0,
 				       "%s: it has operation %s but does not declare feature '%s'",
-				       path, op->name, bk_feature_name(op->bit));
+				       path, op->name, feature_name(op->bit));
 	}
 	return BK_OK;
 }

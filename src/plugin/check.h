@@ -22,9 +22,6 @@ bk_status bk_check_tables(struct bk_tables *tables, const struct bk_backend *des
 bk_status bk_check_options(const struct bk_backend *desc, const char *path, struct bk_error *err);
 bk_status bk_check_service(const struct bk_backend *desc, const char *path, struct bk_error *err);
 
-/* The name of a feature bit; "" when it has none. */
-const char *bk_feature_name(uint64_t bit);
-
 /* [a-z0-9][a-z0-9-]*, at most 40 bytes. */
 bool bk_backend_name_is_valid(const char *name);
 

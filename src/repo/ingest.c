@@ -26,7 +26,6 @@ struct bk_ingest {
 	struct bk_u64set levels;   /* pairtree levels that exist, by hash of the path */
 	struct bk_buf path, level; /* scratch */
 	struct bk_buf level_doc;
-	struct bk_ingest_count counted;
 };
 
 bk_status bk_ingest_open(struct bk_ingest **out, struct bk_repo_session *session,
@@ -63,11 +62,6 @@ void bk_ingest_close(struct bk_ingest *in)
 	free(in);
 }
 
-struct bk_ingest_count bk_ingest_counted(const struct bk_ingest *in)
-{
-	return in->counted;
-}
-
 void bk_ingest_drop(struct bk_ingest *in)
 {
 	in->count = in->gathered_bytes = 0;
@@ -80,16 +74,13 @@ static bk_status put_each(struct bk_ingest *in, struct bk_error *err)
 	bk_status st = BK_OK;
 	size_t i;
 
-	for (i = 0; i < in->count && st >= 0; i++) {
-		in->counted.round_trips++;
+	for (i = 0; i < in->count && st >= 0; i++)
 		st = ops->put(in->session->nodes, &in->nodes[i], BK_PUT_CREATE, err);
-	}
 	return st;
 }
 
 static bk_status put_batch(struct bk_ingest *in, struct bk_error *err)
 {
-	in->counted.round_trips++;
 	return bk_repo_nodes(in->session->repo)
 		->put_many(in->session->nodes, in->nodes, in->count, BK_PUT_CREATE, err);
 }
@@ -109,7 +100,6 @@ static bk_status put_object(struct bk_ingest *in, struct bk_error *err)
 		return put_batch(in, err);
 	if (!bk_repo_has(store, BK_F_TXN))
 		return put_each(in, err);
-	in->counted.round_trips += 2;
 	st = store->tables.txn.begin(s, &isolation, BK_TXN_DEFER, err);
 	if (st < 0)
 		return st;
@@ -132,8 +122,6 @@ bk_status bk_ingest_flush(struct bk_ingest *in, struct bk_error *err)
 
 	if (in->count)
 		st = in->batch ? put_batch(in, err) : put_object(in, err);
-	if (st >= 0)
-		in->counted.nodes += in->count;
 	bk_ingest_drop(in);
 	return st;
 }
@@ -149,7 +137,6 @@ static struct bk_slice keep(struct bk_ingest *in, struct bk_slice s)
 
 	if (copy)
 		memcpy(copy, s.data, s.len);
-	in->counted.bytes += s.len;
 	in->gathered_bytes += s.len;
 	return bk_slice_of(copy, s.len);
 }

@@ -49,11 +49,4 @@ bk_status bk_ingest_flush(struct bk_ingest *ingest, struct bk_error *err);
 void bk_ingest_path(struct bk_buf *buf, const struct bk_hierarchy *hierarchy, const char *parent,
 		    const char *name);
 
-struct bk_ingest_count {
-	uint64_t nodes; /* stored */
-	uint64_t bytes; /* of ids, paths, documents and links: the payload */
-	uint64_t round_trips;
-};
-struct bk_ingest_count bk_ingest_counted(const struct bk_ingest *ingest);
-
 #endif

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct bk_trial_writer {
 	struct bk_results *results;
@@ -36,20 +35,6 @@ bk_status bk_results_sql(struct bk_results *r, const char *sql, const char *doin
 	if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return bk_results_sql_fail(r, doing, err);
 	return BK_OK;
-}
-
-uint64_t bk_results_bytes(const struct bk_results *r)
-{
-	char name[4096];
-	struct stat sb;
-	uint64_t bytes = 0;
-
-	if (stat(r->path, &sb) == 0)
-		bytes += (uint64_t)sb.st_size;
-	snprintf(name, sizeof(name), "%s-wal", r->path);
-	if (stat(name, &sb) == 0)
-		bytes += (uint64_t)sb.st_size;
-	return bytes;
 }
 
 /* ---- Writing -------------------------------------------------------------------------- */

@@ -112,7 +112,5 @@ bk_status bk_results_query(struct bk_results *r, const char *sql, int64_t run,
 
 /* Mean seconds of earlier trials of cells of that name, for --dry-run; < 0: none. */
 double bk_results_earlier_seconds(struct bk_results *r, const char *cell_name);
-/* Bytes that the results file has written so far (its write-ahead log included). */
-uint64_t bk_results_bytes(const struct bk_results *r);
 
 #endif

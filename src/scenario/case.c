@@ -72,7 +72,7 @@ const struct bk_value *bk_case_find(const struct bk_case *c, const char *name)
 	return NULL;
 }
 
-const struct bk_value *bk_case_value(const struct bk_case *c, const char *name)
+static const struct bk_value *value_of(const struct bk_case *c, const char *name)
 {
 	const struct bk_value *value = bk_case_find(c, name);
 
@@ -86,12 +86,12 @@ const struct bk_value *bk_case_value(const struct bk_case *c, const char *name)
 
 uint64_t bk_case_u64(const struct bk_case *c, const char *name)
 {
-	return bk_case_value(c, name)->u;
+	return value_of(c, name)->u;
 }
 
 const char *bk_case_text(const struct bk_case *c, const char *name)
 {
-	return bk_case_value(c, name)->text;
+	return value_of(c, name)->text;
 }
 
 bool bk_case_is(const struct bk_case *c, const char *name, const char *text)

@@ -115,7 +115,8 @@ void bk_outcome_metric(struct bk_outcome *out, const char *name, const char *uni
 	m->value = value;
 }
 
-void bk_outcome_histogram(struct bk_outcome *out, const char *name, const struct bk_histogram *h)
+/* Copies. */
+static void add_histogram(struct bk_outcome *out, const char *name, const struct bk_histogram *h)
 {
 	struct bk_named_histogram *n =
 		one_more(out, out->histograms, out->histogram_count, sizeof(*n));
@@ -143,7 +144,7 @@ void bk_outcome_latency(struct bk_outcome *out, const char *name, const struct b
 	char metric[48];
 	size_t i;
 
-	bk_outcome_histogram(out, name, h);
+	add_histogram(out, name, h);
 	if (h->count == 0)
 		return;
 	snprintf(metric, sizeof(metric), "%s.mean", name);

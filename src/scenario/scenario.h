@@ -67,7 +67,6 @@ void bk_case_data_key(struct bk_buf *buf, const struct bk_case *c);
 /* NULL when the scenario lacks the parameter. */
 const struct bk_value *bk_case_find(const struct bk_case *c, const char *name);
 /* Values by parameter name; a name that the scenario lacks is a programming error (abort). */
-const struct bk_value *bk_case_value(const struct bk_case *c, const char *name);
 uint64_t bk_case_u64(const struct bk_case *c, const char *name);
 const char *bk_case_text(const struct bk_case *c, const char *name);
 bool bk_case_is(const struct bk_case *c, const char *name, const char *text);
@@ -107,8 +106,6 @@ struct bk_outcome {
 void bk_outcome_init(struct bk_outcome *out);
 void bk_outcome_free(struct bk_outcome *out);
 void bk_outcome_metric(struct bk_outcome *out, const char *name, const char *unit, double value);
-/* Copies. */
-void bk_outcome_histogram(struct bk_outcome *out, const char *name, const struct bk_histogram *h);
 /* The histogram, and NAME.mean, NAME.p50, NAME.p99 in seconds: a percentile only when at least 100
  * operations lie beyond it (the median always). */
 void bk_outcome_latency(struct bk_outcome *out, const char *name, const struct bk_histogram *h);

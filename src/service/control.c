@@ -221,7 +221,9 @@ const char *bk_service_log(struct bk_service_run *run)
 	return bk_buf_str(&run->log);
 }
 
-size_t bk_service_pids(const struct bk_service_run *run, pid_t *out, size_t cap)
+/* The processes of the server and all their descendants.  Returns how many there are, which may be
+ * more than `cap`. */
+static size_t ctl_pids(const struct bk_service_run *run, pid_t *out, size_t cap)
 {
 	return bk_proc_tree(out, cap, run->pids, run->pid_count);
 }
@@ -229,12 +231,12 @@ size_t bk_service_pids(const struct bk_service_run *run, pid_t *out, size_t cap)
 bk_status bk_service_usage(struct bk_service_usage *out, const struct bk_service_run *run,
 			   struct bk_error *err)
 {
-	size_t cap = bk_service_pids(run, NULL, 0) + 64, n;
+	size_t cap = ctl_pids(run, NULL, 0) + 64, n;
 	pid_t *pids = calloc(cap, sizeof(*pids));
 
 	if (!pids)
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	n = bk_service_pids(run, pids, cap);
+	n = ctl_pids(run, pids, cap);
 	bk_proc_usage(out, pids, n < cap ? n : cap);
 	free(pids);
 	return BK_OK;

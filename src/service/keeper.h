@@ -108,9 +108,6 @@ bk_status bk_keeper_await_ready(struct bk_keeper *k, struct bk_server *server, i
 int bk_keeper_notify_socket(struct bk_keeper *k, char **path);
 
 /* ---- log.c */
-/* The last bytes of a file from `from` on, secrets blotted out. */
-void bk_keeper_log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path, off_t from,
-			size_t max);
 /* The last lines in one, for a message. */
 void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const char *path,
 			off_t from);

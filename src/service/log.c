@@ -44,8 +44,9 @@ static void log_blot(char *text, const struct bk_values *values)
 	}
 }
 
-void bk_keeper_log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path, off_t from,
-			size_t max)
+/* The last bytes of a file from `from` on, secrets blotted out. */
+static void log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *path, off_t from,
+		     size_t max)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char *text = malloc(max + 1), *p;
@@ -82,7 +83,7 @@ void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const 
 	size_t len, max = cap - 1 < LOG_LINE_MAX ? cap - 1 : LOG_LINE_MAX;
 	char *p;
 
-	bk_keeper_log_tail(&tail, k, path, from, 4096);
+	log_tail(&tail, k, path, from, 4096);
 	for (p = tail.data; p && *p; p++) {
 		if (*p == '\n')
 			*p = '|';
@@ -109,12 +110,11 @@ void bk_keeper_log_all(struct bk_buf *out, const struct bk_keeper *k)
 	size_t i, before;
 
 	if (k->command_log)
-		bk_keeper_log_tail(out, k, k->command_log, 0, 4096);
+		log_tail(out, k, k->command_log, 0, 4096);
 	for (i = 0; i < k->server_count; i++) {
 		before = out->len;
 		if (k->servers[i].log_path)
-			bk_keeper_log_tail(out, k, k->servers[i].log_path, k->servers[i].log_from,
-					   8192);
+			log_tail(out, k, k->servers[i].log_path, k->servers[i].log_from, 8192);
 		if (out->len > before && out->data[out->len - 1] != '\n')
 			bk_buf_puts(out, "\n");
 	}

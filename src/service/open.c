@@ -33,8 +33,9 @@ static bk_status opn_reach(struct bk_options *options, const struct bk_service *
 	return st;
 }
 
-bk_status bk_run_options(struct bk_options **out, const struct bk_service_run *run, bool admin,
-			 struct bk_error *err)
+/* The options that reach its server, as an admin or not; the caller's to free. */
+static bk_status opn_options(struct bk_options **out, const struct bk_service_run *run, bool admin,
+			     struct bk_error *err)
 {
 	struct bk_options *options;
 	bk_status st = bk_options_copy(&options, run->options, err);
@@ -106,7 +107,7 @@ static bk_status opn_admin(struct bk_store **out, struct bk_options **options,
 			   struct bk_service_run *run, struct bk_store_config *config,
 			   struct bk_error *err)
 {
-	bk_status st = bk_run_options(options, run, true, err);
+	bk_status st = opn_options(options, run, true, err);
 
 	if (st == BK_OK)
 		st = bk_run_await_open(run, *options, err);

@@ -15,9 +15,6 @@ bk_status bk_place_open(struct bk_store **admin, const struct bk_plugin *plugin,
 bk_status bk_place_create(const struct bk_plugin *plugin, struct bk_store *admin, const char *name,
 			  const char *mark, const char *user, const char *password,
 			  const char *from, struct bk_error *err);
-/* Fine when it is not there. */
-bk_status bk_place_drop(const struct bk_plugin *plugin, struct bk_store *admin, const char *name,
-			const char *mark, struct bk_error *err);
 /* The place beside `name` that holds its schema. */
 void bk_place_schema_name(char out[64], const char *name);
 

@@ -38,8 +38,9 @@ bk_status bk_place_create(const struct bk_plugin *plugin, struct bk_store *admin
 					   bk_slice_str(from), err);
 }
 
-bk_status bk_place_drop(const struct bk_plugin *plugin, struct bk_store *admin, const char *name,
-			const char *mark, struct bk_error *err)
+/* Fine when it is not there. */
+static bk_status plc_drop(const struct bk_plugin *plugin, struct bk_store *admin, const char *name,
+			  const char *mark, struct bk_error *err)
 {
 	bk_status st =
 		plugin->tables.place.drop(admin, bk_slice_str(name), bk_slice_str(mark), err);
@@ -81,10 +82,9 @@ bk_status bk_place_teardown(const char *id, const char *folder, const json_t *st
 	if (st == BK_OK) {
 		bk_place_schema_name(schema, bk_state_text(values, "database"));
 		if (json_is_true(json_object_get(state, "schema")))
-			st = bk_place_drop(plugin, admin, schema, mark, err);
+			st = plc_drop(plugin, admin, schema, mark, err);
 		if (st == BK_OK)
-			st = bk_place_drop(plugin, admin, bk_state_text(values, "database"), mark,
-					   err);
+			st = plc_drop(plugin, admin, bk_state_text(values, "database"), mark, err);
 		plugin->tables.store.close(admin);
 	}
 	if (st == BK_OK)
@@ -112,7 +112,7 @@ bk_status bk_place_reset(const struct bk_plugin *plugin, const struct bk_options
 	if (st != BK_OK)
 		return st;
 	bk_place_schema_name(schema, name);
-	st = bk_place_drop(plugin, admin, name, mark, err);
+	st = plc_drop(plugin, admin, name, mark, err);
 	if (st == BK_OK)
 		st = bk_place_create(plugin, admin, name, mark, bk_state_text(values, "user"),
 				     bk_state_text(values, "password"), with_schema ? schema : "",

@@ -19,7 +19,8 @@
 #define RT_WORK_ROOM ((uint64_t)192 << 20) /* tmpfs: logs of changes, tables of a test suite */
 #define RT_LEAST     ((uint64_t)64 << 20)
 
-bool bk_root_is_tmpfs(const char *path)
+/* Is a folder on tmpfs? */
+static bool rt_is_tmpfs(const char *path)
 {
 	struct statfs fs;
 
@@ -78,7 +79,7 @@ bk_status bk_root_choose(char **out, const struct bk_service_config *config, uin
 	if (config->profile == BK_PROFILE_BENCH)
 		return bk_fail(err, BK_INVALID, 0,
 			       "a server that is measured needs a data folder of its own");
-	if (rt_usable(RT_SHM) && bk_root_is_tmpfs(RT_SHM) && rt_free_bytes(RT_SHM) >= tmpfs_need &&
+	if (rt_usable(RT_SHM) && rt_is_tmpfs(RT_SHM) && rt_free_bytes(RT_SHM) >= tmpfs_need &&
 	    rt_memory_bytes() >= tmpfs_need)
 		return rt_take(out, RT_SHM, err);
 	for (i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {

@@ -27,7 +27,4 @@ bk_status bk_root_short(char **out, const char *suffix, const char *folder, stru
 /* Folders in which earlier ones may lie, NULL-terminated; bk_strings_free(). */
 char **bk_root_candidates(void);
 
-/* Is a folder on tmpfs? */
-bool bk_root_is_tmpfs(const char *path);
-
 #endif

@@ -72,9 +72,6 @@ bk_status bk_run_ask(struct bk_service_run *run, const char *what, struct bk_err
 bk_status bk_run_answer(struct bk_service_run *run, struct bk_error *err);
 
 /* ---- open.c */
-/* The options that reach its server, as an admin or not; the caller's to free. */
-bk_status bk_run_options(struct bk_options **out, const struct bk_service_run *run, bool admin,
-			 struct bk_error *err);
 bk_status bk_run_open(struct bk_store **out, const struct bk_plugin *plugin,
 		      const struct bk_options *options, uint32_t durability, const char *mark,
 		      struct bk_store_config *config, struct bk_error *err);

@@ -97,10 +97,6 @@ const char *bk_service_value(const struct bk_service_run *run, const char *name)
 /* The end of the server's logs; valid until the next call.  Never NULL. */
 const char *bk_service_log(struct bk_service_run *run);
 
-/* The processes of the server and all their descendants.  Returns how many there are, which may be
- * more than `cap`. */
-size_t bk_service_pids(const struct bk_service_run *run, pid_t *out, size_t cap);
-
 struct bk_service_usage { /* since the start of the server, processes that ended included */
 	uint64_t cpu_ns;
 	uint64_t write_bytes; /* handed to the disk */

@@ -34,7 +34,8 @@ static char *tpl_path(const char *key, const char *tail)
 	return bk_buf_steal(&path);
 }
 
-bool bk_template_in_use(const struct bk_service *service, const char *data)
+/* Is there a file in `data` that a running server keeps there? */
+static bool tpl_in_use(const struct bk_service *service, const char *data)
 {
 	const char *in_data = "{data}/";
 	const struct bk_process *p;
@@ -56,11 +57,11 @@ char *bk_template_find(const struct bk_service_run *run, const char *key)
 {
 	char *data = tpl_path(key, "/data"), *file = tpl_path(key, "/" TPL_FILE);
 	bool good = data && file && utimensat(AT_FDCWD, file, NULL, 0) == 0 &&
-		    bk_fs_is_folder(data) && !bk_template_in_use(run->service, data);
+		    bk_fs_is_folder(data) && !tpl_in_use(run->service, data);
 
 	/* A cache that cannot be written to is as good as any, if it is complete. */
 	if (!good && data && file && errno != ENOENT && access(file, R_OK) == 0)
-		good = bk_fs_is_folder(data) && !bk_template_in_use(run->service, data);
+		good = bk_fs_is_folder(data) && !tpl_in_use(run->service, data);
 	free(file);
 	if (!good) {
 		free(data);
@@ -172,7 +173,7 @@ bk_status bk_template_publish(const struct bk_service_run *run, const char *key,
 
 	if (!fresh || !fresh_data || !file || !final)
 		st = bk_fail(err, BK_NOMEM, 0, "out of memory");
-	if (st == BK_OK && bk_template_in_use(run->service, data))
+	if (st == BK_OK && tpl_in_use(run->service, data))
 		st = bk_fail(err, BK_STATE, 0,
 			     "the server that was to become a template did not shut down cleanly");
 	if (st == BK_OK)

@@ -31,9 +31,6 @@ bk_status bk_template_lock(int *out, const struct bk_service_run *run, const cha
 bk_status bk_template_publish(const struct bk_service_run *run, const char *key, const char *data,
 			      struct bk_error *err);
 
-/* Is there a file in `data` that a running server keeps there? */
-bool bk_template_in_use(const struct bk_service *service, const char *data);
-
 /* A copy of the template made ahead for the next start, in the folder in which it will be: taken by
  * renaming it, so that only one gets it.  false: there is none. */
 bool bk_template_take_spare(const struct bk_service_run *run, const char *to);

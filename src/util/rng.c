@@ -94,11 +94,6 @@ uint64_t bk_rng_below(struct bk_rng *rng, uint64_t n)
 	return (uint64_t)(product >> 64);
 }
 
-double bk_rng_f64(struct bk_rng *rng)
-{
-	return (double)(bk_rng_u64(rng) >> 11) * 0x1.0p-53;
-}
-
 void bk_rng_fill(struct bk_rng *rng, void *out, size_t len)
 {
 	unsigned char *p = out;

@@ -25,7 +25,6 @@ void bk_rng_stream(struct bk_rng *rng, uint64_t seed, ...) __attribute__((sentin
 
 uint64_t bk_rng_u64(struct bk_rng *rng);
 uint64_t bk_rng_below(struct bk_rng *rng, uint64_t n); /* [0, n), n >= 1, without bias */
-double bk_rng_f64(struct bk_rng *rng);                 /* [0, 1) */
 void bk_rng_fill(struct bk_rng *rng, void *out, size_t len);
 void bk_rng_shuffle(struct bk_rng *rng, void *base, size_t n, size_t size); /* Fisher-Yates */
 

@@ -231,11 +231,6 @@ char *bk_units_format_usec(char out[BK_UNITS_MAX], uint64_t usec)
 	return unit_format(out, usec, usec_units);
 }
 
-char *bk_units_format_nsec(char out[BK_UNITS_MAX], uint64_t nsec)
-{
-	return unit_format(out, nsec, nsec_units);
-}
-
 static char *unit_human(char *out, double value, const struct unit *units, size_t stride)
 {
 	const struct unit *u;

@@ -23,7 +23,6 @@ bk_status bk_units_parse_f64(double *out, const char *text, struct bk_error *err
 /* Exact: the largest unit of which it is a whole number.  Returns `out`. */
 char *bk_units_format_bytes(char out[BK_UNITS_MAX], uint64_t bytes);
 char *bk_units_format_usec(char out[BK_UNITS_MAX], uint64_t usec);
-char *bk_units_format_nsec(char out[BK_UNITS_MAX], uint64_t nsec);
 
 /* For people: three significant digits and a unit, "1.50 GiB", "38.2 ms". */
 char *bk_units_human_bytes(char out[BK_UNITS_MAX], double bytes);
