@@ -14,7 +14,8 @@
 #ifndef BK_S3_OWN_H
 #define BK_S3_OWN_H
 
-#include "buf.h"
+#include "page.h"
+#include "site.h"
 
 #define OWN_MARK ".bakeoff"
 
@@ -23,21 +24,27 @@ enum own_found { OWN_THERE, OWN_NO_OBJECT, OWN_NO_BUCKET };
 /* Each answers OK or fills *err; what is not there is an answer, not an error. */
 struct own_doors {
 	void *ctx;
-	const char *backend; /* begins error texts; second line of the mark */
-	const char *bucket, *root, *space, *mark;
-	bk_status (*read)(void *ctx, enum own_found *found, struct s3_buf *text, const char *key,
-			  struct bk_error *err);
+	const struct s3_site *site;
+	/* An object of the site's bucket; `what` begins an error text. */
+	bk_status (*read)(void *ctx, const char *what, enum own_found *found, struct s3_buf *text,
+			  const char *key, struct bk_error *err);
 	bk_status (*write)(void *ctx, const char *key, const char *text, struct bk_error *err);
 	bk_status (*remove)(void *ctx, const char *key, struct bk_error *err);
-	/* How many of at most `most` keys begin with `prefix`, and the first of them. */
-	bk_status (*first)(void *ctx, size_t *count, struct s3_buf *key, const char *bucket,
-			   const char *prefix, unsigned most, struct bk_error *err);
-	/* *refused: the name is another's, or these keys may not. */
+	/* The next page of the keys that begin with `prefix`, at most `most` of them. */
+	bk_status (*page)(void *ctx, struct s3_page *page, const char *bucket, const char *prefix,
+			  unsigned most, struct bk_error *err);
+	/* All that is below the site's space goes, but for the object `keep` (NULL: nothing). */
+	bk_status (*purge)(void *ctx, const char *keep, struct bk_error *err);
+	/* *refused: the name is another's, or these keys may not.  Fine when it is ours already. */
 	bk_status (*bucket_make)(void *ctx, bool *refused, const char *name, struct bk_error *err);
 	/* Fine when it is gone. */
 	bk_status (*bucket_remove)(void *ctx, const char *name, struct bk_error *err);
 	bk_status (*bucket_exists)(void *ctx, bool *out, const char *name, struct bk_error *err);
 	bool (*is_place)(void *ctx, const char *bucket); /* NULL: it cannot tell */
+	/* Once the store is made: does the server keep what is offered?  NULL: nothing to ask. */
+	bk_status (*settle)(void *ctx, struct bk_error *err);
+	/* Appends the binary's key in an object's: its length; 0: it is the mark. */
+	size_t (*own_key)(struct s3_buf *out, const struct s3_site *site, struct bk_slice full);
 };
 
 enum own_owner {
@@ -56,17 +63,29 @@ struct own_look {
 bk_status own_look(struct own_look *out, const struct own_doors *d, struct bk_error *err);
 bk_status own_foreign(const struct own_doors *d, const char *what, const struct own_look *look,
 		      struct bk_error *err);
-/* Does a mark's text say that the store is ours?  Else `why`. */
-bool own_judge(char why[300], const struct own_doors *d, const char *text);
+/* How many of at most `most` keys begin with `prefix`, and the first of them. */
+bk_status own_first(size_t *count, struct s3_buf *key, const struct own_doors *d,
+		    const char *bucket, const char *prefix, unsigned most, struct bk_error *err);
+/* A session may open only on a store that is made, and ours. */
+bk_status own_session(const struct own_doors *d, struct bk_error *err);
 
-/* From what own_look() found to a store that is made. */
-bk_status own_make(const struct own_doors *d, const struct own_look *look, struct bk_error *err);
-/* Once nothing is left below the prefix: the bucket goes if bakeoff has made it and nothing but its
- * mark is in it. */
-bk_status own_unmake(const struct own_doors *d, const struct own_look *look, struct bk_error *err);
+/* "PREFIX/.bakeoff", the caller's to free. */
+char *own_mark_key(const char *prefix);
+bk_status own_mark_read(const struct own_doors *d, const char *what, enum own_found *found,
+			struct s3_buf *text, const char *prefix, struct bk_error *err);
+
+/* ---- life.c: the store's make, clear and unmake -------------------------------------------- */
+
+bk_status own_make(const struct own_doors *d, struct bk_error *err);
+bk_status own_clear(const struct own_doors *d, struct bk_error *err);
+bk_status own_unmake(const struct own_doors *d, struct bk_error *err);
+
+/* ---- Claims -------------------------------------------------------------------------------- */
 
 bk_status own_claim(const struct own_doors *d, const char *bucket, struct bk_error *err);
 void own_unclaim(const struct own_doors *d, const char *bucket);
+/* `why`: what the creation failed with; the claim stays while the bucket may have come about. */
+void own_unclaim_failed(const struct own_doors *d, const char *bucket, const struct bk_error *why);
 bool own_is_claimed(const struct own_doors *d, const char *bucket);
 
 #endif

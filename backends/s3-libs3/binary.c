@@ -52,87 +52,23 @@ static bk_status bin_remove(struct bk_session *s, struct bk_slice key, struct bk
 
 static bk_status bin_list_open(struct bk_cursor **out, struct bk_session *s, struct bk_error *err)
 {
-	struct bk_cursor *c = &s->cursor;
-
-	if (c->open)
-		return bk_fail(err, BK_STATE, 0, L3_NAME ": list: the session has a cursor open");
-	c->open = true;
-	c->begun = false;
-	c->left = 0;
-	*out = c;
-	return BK_OK;
-}
-
-static bk_status bin_list_page(struct bk_cursor *c, struct bk_error *err)
-{
-	struct l3_call *p = &c->page;
-	bk_status st;
-
-	p->what = "list";
-	p->begin = l3_begin_list;
-	p->prefix = c->session->store->at.space;
-	p->marker = c->begun ? c->marker.data : NULL;
-	p->most = L3_PAGE;
-	st = l3_call(p, err);
-	if (st != BK_OK)
-		return st;
-	c->begun = true;
-	c->left = p->listed;
-	c->next = s3_buf_str(&p->text);
-	return BK_OK;
-}
-
-/* The keys are decoded one behind the other; slices get their pointers when no more are put. */
-static size_t bin_list_take(struct bk_cursor *c, struct bk_slice *keys, uint64_t *sizes_bytes,
-			    size_t cap)
-{
-	size_t got = 0, at = 0, i;
-
-	s3_buf_reset(&c->keys);
-	while (got < cap && c->left) {
-		size_t len = l3_key_own(&c->keys, c->session->store, c->next);
-
-		keys[got].len = len;
-		sizes_bytes[got] = c->page.sizes[c->page.listed - c->left];
-		got += len != 0;
-		s3_buf_reset(&c->marker);
-		s3_buf_puts(&c->marker, c->next);
-		c->next += strlen(c->next) + 1;
-		c->left--;
-	}
-	for (i = 0; i < got; i++) {
-		keys[i].data = c->keys.data + at;
-		at += keys[i].len;
-	}
-	return got;
+	*out = &s->cursor;
+	return s3_cursor_open(&s->cursor.list, L3_NAME, err);
 }
 
 static bk_status bin_list_next(struct bk_cursor *c, struct bk_slice *keys, uint64_t *sizes_bytes,
 			       size_t cap, size_t *n, struct bk_error *err)
 {
-	size_t got;
-	bk_status st;
+	struct l3_hand hand = {&c->session->link, &c->session->call};
+	const struct own_doors doors = l3_doors(&hand);
 
-	l3_link_enter(&c->session->link);
-	for (;;) {
-		got = bin_list_take(c, keys, sizes_bytes, cap);
-		if (c->keys.failed || c->marker.failed)
-			return bk_fail(err, BK_NOMEM, 0, L3_NAME ": out of memory");
-		if (got) {
-			*n = got;
-			return BK_OK;
-		}
-		if (c->begun && (!c->page.more || !c->page.listed))
-			return BK_END;
-		st = bin_list_page(c, err);
-		if (st != BK_OK)
-			return st;
-	}
+	l3_link_enter(hand.link);
+	return s3_cursor_next(&c->list, &doors, L3_PAGE, keys, sizes_bytes, cap, n, err);
 }
 
 static void bin_list_close(struct bk_cursor *c)
 {
-	c->open = false;
+	c->list.open = false;
 }
 
 const struct bk_binary_ops l3_binary_ops = {

@@ -62,7 +62,7 @@ bool l3_is_missing(const struct l3_call *call)
 
 static void cal_of_what(char *out, size_t cap, const struct l3_call *c)
 {
-	const char *bucket = c->bucket ? c->bucket : c->link->store->at.bucket;
+	const char *bucket = c->bucket ? c->bucket : c->link->store->site.at.bucket;
 
 	if (c->key)
 		snprintf(out, cap, L3_NAME ": %s of '%.160s' in bucket '%s'", c->what, c->key,
@@ -73,8 +73,8 @@ static void cal_of_what(char *out, size_t cap, const struct l3_call *c)
 
 bk_status l3_outcome(bool *again, struct l3_call *call, unsigned tried, struct bk_error *err)
 {
-	const struct l3_options *o = call->link->store->options;
-	const char *const secrets[] = {o->secret_key, o->access_key};
+	const struct s3_access *a = call->link->store->site.access;
+	const char *const secrets[] = {a->secret_key, a->access_key};
 	char what[320], hint[80] = "", more[40] = "";
 	bk_status st = BK_IO;
 	size_t i;
@@ -93,7 +93,7 @@ bk_status l3_outcome(bool *again, struct l3_call *call, unsigned tried, struct b
 	}
 	/* libs3 dates a request by gmtime(), whose result all threads share: at a full hour it may
 	 * be wrong for once. */
-	*again = tried < o->retries &&
+	*again = tried < a->retries &&
 		 (S3_status_is_retryable(call->status) || cal_is_lost(call->status) ||
 		  call->status == S3StatusErrorSlowDown ||
 		  call->status == S3StatusErrorRequestTimeTooSkewed);
@@ -131,14 +131,16 @@ static bk_status cal_try(struct l3_call *call, bool (*enough)(void *ctx), struct
 
 	if (!link->context)
 		return bk_fail(err, BK_NOMEM, 0, L3_NAME ": out of memory");
-	call->done = call->head = call->failed = call->more = false;
+	call->done = call->head = call->failed = false;
 	call->message[0] = '\0';
 	call->etag[0] = '\0';
 	call->length = 0;
-	call->body_at = call->listed = 0;
+	call->body_at = 0;
 	s3_buf_reset(&call->text);
-	link->moved_ns = l3_now_ns();
-	link->counters.requests++;
+	if (call->page)
+		s3_page_empty(call->page);
+	link->moved_ns = s3_now_ns();
+	link->pace.requests++;
 	call->begin(call);
 	st = l3_link_drive(link, enough, call, 0, call->what, err);
 	if (st != BK_OK) {
@@ -181,7 +183,4 @@ bk_status l3_call(struct l3_call *call, struct bk_error *err)
 void l3_call_free(struct l3_call *call)
 {
 	s3_buf_free(&call->text);
-	free(call->sizes);
-	call->sizes = NULL;
-	call->sizes_cap = 0;
 }

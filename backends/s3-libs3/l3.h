@@ -10,40 +10,27 @@
 #ifndef BK_S3_LIBS3_L3_H
 #define BK_S3_LIBS3_L3_H
 
-#include "s3-common/endpoint.h"
+#include "s3-common/bytes.h"
 #include "s3-common/own.h"
+#include "s3-common/pace.h"
 
 #include <libs3.h>
-#include <stdatomic.h>
 
 #define L3_NAME       "s3-libs3"
-#define L3_KEY_MAX    1024u
 #define L3_BINARY_MAX (UINT64_C(5) << 30) /* one PUT: libs3 2.0 knows no parts */
 #define L3_PAGE       1000
 
 struct l3_options {
-	const char *endpoint, *bucket, *prefix, *access_key, *secret_key, *bin_dir;
-	uint32_t addressing; /* enum l3_addressing */
-	uint32_t durability; /* BK_DURABLE_*, as declared */
+	struct s3_access access;
 	uint8_t insecure_tls;
-	uint64_t timeout_us, retries;
-};
-
-enum l3_addressing { L3_PATH_STYLE, L3_VIRTUAL_HOST };
-
-struct l3_counters {
-	uint64_t requests, retries, bytes_sent, bytes_received;
 };
 
 struct l3_link { /* one thread's */
 	const struct bk_store *store;
 	S3RequestContext *context;
-	struct l3_counters counters;
-	int wake_fd; /* an eventfd: cancel() */
-	atomic_bool cancelled;
-	uint64_t timeout_ns, deadline_ns; /* 0: none */
-	uint64_t moved_ns;                /* when a byte last moved */
-	uint64_t random;
+	struct s3_pace pace;
+	int wake_fd;       /* an eventfd: cancel() */
+	uint64_t moved_ns; /* when a byte last moved */
 };
 
 /* One request and what came of it.  `begin` hands it to libs3. */
@@ -68,10 +55,9 @@ struct l3_call {
 	char message[240];
 	uint64_t length;
 	char etag[128];
-	struct s3_buf text; /* a small object; or the keys of a page, each NUL-terminated */
-	uint64_t *sizes;    /* of that page */
-	size_t listed, sizes_cap;
-	bool more, failed;
+	struct s3_buf text;   /* a small object */
+	struct s3_page *page; /* of a listing */
+	bool failed;
 };
 
 struct bk_reader {
@@ -82,28 +68,20 @@ struct bk_reader {
 	char etag[128];
 	uint64_t total, at, end;
 	unsigned tried;
-	unsigned char *to; /* the caller's, during read() */
-	size_t room, got;
-	struct s3_buf spill; /* what came and did not fit; libs3 cannot be told to wait */
-	size_t spill_at;
+	struct s3_intake in; /* grows: libs3 cannot be told to wait */
 };
 
 struct bk_writer {
 	struct bk_session *session;
 	bool open;
 	struct s3_buf key;
-	unsigned char *data;
-	size_t len, cap;
+	struct s3_hold hold;
 	uint64_t declared_bytes, written_bytes;
 };
 
 struct bk_cursor {
 	struct bk_session *session;
-	bool open, begun;
-	struct l3_call page;
-	const char *next; /* key of the page */
-	size_t left;
-	struct s3_buf marker, keys;
+	struct s3_cursor list;
 };
 
 struct bk_session {
@@ -118,16 +96,13 @@ struct bk_session {
 
 struct bk_store {
 	const struct l3_options *options;
-	struct s3_endpoint at;
-	char *mark;
-	uint32_t durability;
+	struct s3_site site;
 	struct l3_link link; /* the control thread's */
 	struct l3_call call;
 };
 
 extern const struct bk_backend l3_backend;
 extern const struct bk_option l3_option_table[];
-extern const char *const l3_durability_names[];
 extern const struct bk_store_ops l3_store_ops;
 extern const struct bk_session_ops l3_session_ops;
 extern const struct bk_binary_ops l3_binary_ops;
@@ -142,9 +117,9 @@ void l3_link_cancel(struct l3_link *link); /* any thread */
 void l3_link_reset(struct l3_link *link);
 bk_status l3_link_drive(struct l3_link *link, bool (*enough)(void *ctx), void *ctx,
 			uint64_t wake_ns, const char *what, struct bk_error *err);
+/* Before a further try; counts it. */
 bk_status l3_link_wait_again(struct l3_link *link, unsigned tried, const char *what,
 			     struct bk_error *err);
-uint64_t l3_now_ns(void);
 
 /* ---- call.c */
 /* From the request to its whole answer, tries again included. */
@@ -167,13 +142,16 @@ void l3_begin_create(struct l3_call *call);
 void l3_begin_remove(struct l3_call *call);
 
 /* ---- doors.c */
-struct own_doors l3_doors(struct bk_store *store);
+struct l3_hand { /* what the doors work with */
+	struct l3_link *link;
+	struct l3_call *call;
+};
+struct own_doors l3_doors(struct l3_hand *hand); /* lives as long as *hand */
 
-/* ---- key.c: the object's key of a binary's, and back.  len 0: it is the mark. */
+/* ---- key.c: the object's key of a binary's, and back. */
 bk_status l3_key_full(struct s3_buf *out, const struct bk_store *store, struct bk_slice key,
 		      struct bk_error *err);
-/* Appends; the slice is of offsets into `out` until it stops growing. */
-size_t l3_key_own(struct s3_buf *out, const struct bk_store *store, const char *full);
+size_t l3_key_own(struct s3_buf *out, const struct s3_site *site, struct bk_slice full);
 size_t l3_key_most(const struct bk_store *store);
 
 /* ---- read.c, write.c */
@@ -182,7 +160,6 @@ bk_status l3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_s
 		       struct bk_error *err);
 bk_status l3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct bk_error *err);
 void l3_read_close(struct bk_reader *r);
-bool l3_reader_take(struct bk_reader *r, const void *data, size_t len);
 
 bk_status l3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
 			uint64_t size_bytes, uint32_t mode, struct bk_error *err);

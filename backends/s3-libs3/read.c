@@ -6,30 +6,11 @@
  */
 #include "l3.h"
 
-bool l3_reader_take(struct bk_reader *r, const void *data, size_t len)
-{
-	size_t now = len < r->room ? len : r->room;
-
-	if (now)
-		memcpy(r->to + r->got, data, now);
-	r->got += now;
-	r->room -= now;
-	s3_buf_put(&r->spill, (const char *)data + now, len - now);
-	return !r->spill.failed;
-}
-
-static void rd_spill_empty(struct bk_reader *r)
-{
-	s3_buf_reset(&r->spill);
-	r->spill_at = 0;
-}
-
 static bk_status rd_begin(struct bk_reader *r, struct bk_error *err)
 {
 	struct l3_call *c = &r->call;
 
-	rd_spill_empty(r);
-	r->room = r->got = 0;
+	s3_intake_empty(&r->in);
 	c->what = "get";
 	c->key = r->key.data;
 	c->begin = l3_begin_get;
@@ -101,7 +82,7 @@ bk_status l3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_s
 	r->end = UINT64_MAX;
 	r->etag[0] = '\0';
 	r->call.done = true;
-	rd_spill_empty(r);
+	s3_intake_empty(&r->in);
 	if (offset || len != BK_SIZE_UNKNOWN) {
 		st = rd_range(r, offset, len, err);
 	} else {
@@ -121,7 +102,7 @@ static bool rd_enough(void *ctx)
 {
 	struct bk_reader *r = ctx;
 
-	return r->got || r->call.done;
+	return r->in.got || r->call.done;
 }
 
 static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_error *err)
@@ -131,17 +112,15 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 	bk_status st;
 
 	for (;;) {
-		r->to = buf;
-		r->room = cap;
-		r->got = 0;
+		s3_intake_aim(&r->in, buf, cap);
 		if (!r->call.done) {
-			r->call.link->moved_ns = l3_now_ns();
+			r->call.link->moved_ns = s3_now_ns();
 			st = l3_link_drive(r->call.link, rd_enough, r, 0, "get", err);
 			if (st != BK_OK)
 				return st;
 		}
-		r->room = 0;
-		if (r->got)
+		r->in.room = 0;
+		if (r->in.got)
 			return BK_OK;
 		if (r->call.status == S3StatusOK && !r->call.failed)
 			r->call.status = S3StatusConnectionFailed; /* cut short */
@@ -155,14 +134,13 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 			st = rd_first(r, err);
 		if (st != BK_OK)
 			return st;
-		if (r->spill.len)
+		if (s3_intake_waits(&r->in))
 			return BK_OK;
 	}
 }
 
 bk_status l3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct bk_error *err)
 {
-	size_t got;
 	bk_status st;
 
 	if (r->at == r->end)
@@ -170,22 +148,13 @@ bk_status l3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct 
 	l3_link_enter(&r->session->link);
 	if ((uint64_t)cap > r->end - r->at)
 		cap = (size_t)(r->end - r->at);
-	r->got = 0;
-	if (r->spill_at == r->spill.len) {
-		rd_spill_empty(r);
+	if (!s3_intake_waits(&r->in)) {
 		st = rd_more(r, buf, cap, err);
 		if (st != BK_OK)
 			return st;
 	}
-	got = r->got;
-	if (!got) {
-		got = r->spill.len - r->spill_at;
-		got = got < cap ? got : cap;
-		memcpy(buf, r->spill.data + r->spill_at, got);
-		r->spill_at += got;
-	}
-	r->at += got;
-	*n = got;
+	*n = s3_intake_give(&r->in, buf, cap);
+	r->at += *n;
 	return BK_OK;
 }
 
@@ -201,11 +170,11 @@ void l3_read_close(struct bk_reader *r)
 	if (!r->open)
 		return;
 	r->open = false;
-	r->room = 0;
+	r->in.room = 0;
 	l3_link_enter(&r->session->link);
 	/* What is read to its end is done, but for libs3's noticing. */
 	if (r->at == r->end && !r->call.done)
-		l3_link_drive(&r->session->link, rd_done, r, l3_now_ns() + UINT64_C(100000000),
+		l3_link_drive(&r->session->link, rd_done, r, s3_now_ns() + UINT64_C(100000000),
 			      "get", &ignored);
 	if (!r->call.done)
 		l3_link_reset(&r->session->link);

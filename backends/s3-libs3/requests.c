@@ -10,7 +10,7 @@ static S3Status req_properties(const S3ResponseProperties *properties, void *ctx
 	struct l3_call *c = ctx;
 	const char *etag = properties->eTag ? properties->eTag : "";
 
-	c->link->moved_ns = l3_now_ns();
+	c->link->moved_ns = s3_now_ns();
 	c->length = properties->contentLength;
 	snprintf(c->etag, sizeof(c->etag), "%s", etag);
 	c->head = true;
@@ -34,13 +34,14 @@ static S3BucketContext req_bucket(const struct l3_call *c)
 	const struct bk_store *store = c->link->store;
 
 	return (S3BucketContext){
-		.hostName = store->at.host,
-		.bucketName = c->bucket ? c->bucket : store->at.bucket,
-		.protocol = store->at.tls ? S3ProtocolHTTPS : S3ProtocolHTTP,
-		.uriStyle = store->options->addressing == L3_VIRTUAL_HOST ? S3UriStyleVirtualHost
-									  : S3UriStylePath,
-		.accessKeyId = store->options->access_key,
-		.secretAccessKey = store->options->secret_key,
+		.hostName = store->site.at.host,
+		.bucketName = c->bucket ? c->bucket : store->site.at.bucket,
+		.protocol = store->site.at.tls ? S3ProtocolHTTPS : S3ProtocolHTTP,
+		.uriStyle = store->site.access->addressing == S3_VIRTUAL_HOST
+				    ? S3UriStyleVirtualHost
+				    : S3UriStylePath,
+		.accessKeyId = store->site.access->access_key,
+		.secretAccessKey = store->site.access->secret_key,
 	};
 }
 
@@ -64,10 +65,11 @@ static S3Status req_take(int size, const char *data, void *ctx)
 {
 	struct l3_call *c = ctx;
 
-	c->link->moved_ns = l3_now_ns();
-	c->link->counters.bytes_received += (uint64_t)size;
+	c->link->moved_ns = s3_now_ns();
+	c->link->pace.bytes_received += (uint64_t)size;
 	if (c->reader) {
-		c->failed = c->failed || !l3_reader_take(c->reader, data, (size_t)size);
+		c->failed =
+			c->failed || !s3_intake_take(&c->reader->in, data, (size_t)size, SIZE_MAX);
 	} else {
 		s3_buf_put(&c->text, data, (size_t)size);
 		c->failed = c->failed || c->text.failed;
@@ -95,8 +97,8 @@ static int req_give(int size, char *to, void *ctx)
 		n = (size_t)size;
 	memcpy(to, (const char *)c->body + c->body_at, n);
 	c->body_at += n;
-	c->link->moved_ns = l3_now_ns();
-	c->link->counters.bytes_sent += n;
+	c->link->moved_ns = s3_now_ns();
+	c->link->pace.bytes_sent += n;
 	return (int)n;
 }
 
@@ -110,21 +112,6 @@ void l3_begin_put(struct l3_call *c)
 
 /* ---- Buckets -------------------------------------------------------------- */
 
-static bool req_room(struct l3_call *c)
-{
-	size_t cap = c->sizes_cap ? c->sizes_cap * 2 : L3_PAGE;
-	uint64_t *more;
-
-	if (c->listed < c->sizes_cap)
-		return true;
-	more = realloc(c->sizes, cap * sizeof(*more));
-	if (more) {
-		c->sizes = more;
-		c->sizes_cap = cap;
-	}
-	return more != NULL;
-}
-
 static S3Status req_listed(int truncated, const char *next_marker, int count,
 			   const S3ListBucketContent *contents, int prefix_count,
 			   const char **prefixes, void *ctx)
@@ -132,17 +119,11 @@ static S3Status req_listed(int truncated, const char *next_marker, int count,
 	struct l3_call *c = ctx;
 	int i;
 
-	c->link->moved_ns = l3_now_ns();
-	c->more = truncated;
-	for (i = 0; i < count && !c->failed; i++) {
-		if (!req_room(c)) {
-			c->failed = true;
-			break;
-		}
-		s3_buf_put(&c->text, contents[i].key, strlen(contents[i].key) + 1);
-		c->sizes[c->listed++] = contents[i].size;
-		c->failed = c->text.failed;
-	}
+	c->link->moved_ns = s3_now_ns();
+	c->page->more = truncated;
+	for (i = 0; i < count; i++)
+		s3_page_put(c->page, contents[i].key, contents[i].size);
+	c->failed = s3_page_failed(c->page);
 	return c->failed ? S3StatusAbortedByCallback : S3StatusOK;
 }
 

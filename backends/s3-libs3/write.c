@@ -6,7 +6,6 @@
  */
 #include "l3.h"
 
-#define WR_FIRST   ((size_t)64 * 1024)
 #define WR_TRUSTED (UINT64_C(64) << 20) /* declared sizes up to this are reserved at once */
 
 bk_status l3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_slice key,
@@ -15,45 +14,21 @@ bk_status l3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_
 	struct bk_writer *w = &s->writer;
 	bk_status st;
 
-	if (w->open)
-		return bk_fail(err, BK_STATE, 0, L3_NAME ": put: the session has a writer open");
-	if (mode != BK_PUT_CREATE && mode != BK_PUT_UPSERT)
-		return bk_fail(err, BK_INVALID, 0, L3_NAME ": put: mode must be create or upsert");
+	st = s3_put_check(&s->store->site, w->open, mode, size_bytes, L3_BINARY_MAX, err);
+	if (st != BK_OK)
+		return st;
 	if (mode == BK_PUT_CREATE)
 		return bk_fail(err, BK_UNSUPPORTED, 0,
 			       L3_NAME ": put: libs3 2.0 cannot create only what is absent");
-	if (size_bytes != BK_SIZE_UNKNOWN && size_bytes > L3_BINARY_MAX)
-		return bk_fail(err, BK_TOO_LARGE, 0,
-			       L3_NAME ": put: %llu bytes; without parts an object may have 5 GiB",
-			       (unsigned long long)size_bytes);
 	st = l3_key_full(&w->key, s->store, key, err);
 	if (st != BK_OK)
 		return st;
 	w->declared_bytes = size_bytes;
 	w->written_bytes = 0;
-	w->len = 0;
+	w->hold.len = 0;
 	w->open = true;
 	*out = w;
 	return BK_OK;
-}
-
-static bool wr_reserve(struct bk_writer *w, size_t need)
-{
-	size_t cap = w->cap ? w->cap : WR_FIRST;
-	unsigned char *bigger;
-
-	if (need <= w->cap)
-		return true;
-	if (w->declared_bytes <= WR_TRUSTED && w->declared_bytes >= need)
-		cap = (size_t)w->declared_bytes;
-	while (cap < need)
-		cap *= 2;
-	bigger = realloc(w->data, cap);
-	if (!bigger)
-		return false;
-	w->data = bigger;
-	w->cap = cap;
-	return true;
 }
 
 bk_status l3_write(struct bk_writer *w, const void *data, size_t len, struct bk_error *err)
@@ -64,11 +39,8 @@ bk_status l3_write(struct bk_writer *w, const void *data, size_t len, struct bk_
 	if (w->written_bytes > L3_BINARY_MAX)
 		return bk_fail(err, BK_TOO_LARGE, 0,
 			       L3_NAME ": put: without parts an object may have 5 GiB");
-	if (!wr_reserve(w, w->len + len))
+	if (!s3_hold_put(&w->hold, data, len, w->declared_bytes, WR_TRUSTED, L3_BINARY_MAX))
 		return bk_fail(err, BK_NOMEM, 0, L3_NAME ": put: out of memory");
-	if (len)
-		memcpy(w->data + w->len, data, len);
-	w->len += len;
 	return BK_OK;
 }
 
@@ -80,17 +52,16 @@ bk_status l3_finish(struct bk_writer *w, struct bk_binary_info *info, struct bk_
 
 	l3_link_enter(&s->link);
 	w->open = false;
-	if ((w->declared_bytes != BK_SIZE_UNKNOWN && w->declared_bytes != w->written_bytes) ||
-	    w->len != w->written_bytes)
-		return bk_fail(err, BK_INVALID, 0,
-			       L3_NAME ": finish: %llu bytes were declared, %llu written",
-			       (unsigned long long)w->declared_bytes,
-			       (unsigned long long)w->written_bytes);
+	st = s3_put_whole(&s->store->site, w->declared_bytes, w->written_bytes, err);
+	if (st != BK_OK)
+		return st;
+	if (w->hold.len != w->written_bytes)
+		return bk_fail(err, BK_INVALID, 0, L3_NAME ": finish: a write had failed");
 	c->what = "put";
 	c->key = w->key.data;
 	c->begin = l3_begin_put;
-	c->body = w->data;
-	c->body_len = w->len;
+	c->body = w->hold.data;
+	c->body_len = w->hold.len;
 	c->changes = true;
 	st = l3_call(c, err);
 	c->changes = false;

@@ -3,6 +3,7 @@
  *
  * The one invariant: each call sets its deadline first.
  */
+#include "bucket.h"
 #include "s3.h"
 
 bk_status s3_head(struct bk_session *s, const char *what, struct bk_slice full_key,
@@ -10,7 +11,7 @@ bk_status s3_head(struct bk_session *s, const char *what, struct bk_slice full_k
 {
 	struct s3_request r = {.what = what,
 			       .method = "HEAD",
-			       .bucket = s->store->config.at.bucket,
+			       .bucket = s->store->config.site.at.bucket,
 			       .key = full_key};
 	bk_status st = s3_call(&s->call, &s->link, &r, err);
 
@@ -39,7 +40,7 @@ static bk_status bin_remove(struct bk_session *s, struct bk_slice key, struct bk
 {
 	struct s3_request r = {.what = "remove",
 			       .method = "DELETE",
-			       .bucket = s->store->config.at.bucket,
+			       .bucket = s->store->config.site.at.bucket,
 			       .flags = S3_CHANGES};
 	bk_status st = s3_key_full(&s->key, &s->store->config, key, err);
 
@@ -55,56 +56,25 @@ static bk_status bin_remove(struct bk_session *s, struct bk_slice key, struct bk
 
 static bk_status bin_list_open(struct bk_cursor **out, struct bk_session *s, struct bk_error *err)
 {
-	struct bk_cursor *c = &s->cursor;
-
-	if (c->open)
-		return bk_fail(err, BK_STATE, 0, "s3: list: the session has a cursor open");
-	s3_listing_start(&c->page, S3_LIST_OBJECTS);
-	c->next = 0;
-	c->open = true;
-	*out = c;
-	return BK_OK;
-}
-
-static bk_status bin_list_page(struct bk_cursor *c, struct bk_error *err)
-{
-	struct bk_session *s = c->session;
-	const struct s3_config *config = &s->store->config;
-
-	c->next = 0;
-	return s3_listing_page(&c->page, &s->call, &s->link, config->at.bucket, config->at.space,
-			       config->options->page, err);
+	*out = &s->cursor;
+	return s3_cursor_open(&s->cursor.list, "s3", err);
 }
 
 static bk_status bin_list_next(struct bk_cursor *c, struct bk_slice *keys, uint64_t *sizes_bytes,
 			       size_t cap, size_t *n, struct bk_error *err)
 {
-	const struct s3_config *config = &c->session->store->config;
-	size_t got = 0;
-	bk_status st;
+	struct bk_session *s = c->session;
+	struct s3_hand hand = {&s->link, &s->call};
+	const struct own_doors doors = s3_doors(&hand);
+	unsigned most = (unsigned)s->store->config.options->page;
 
-	s3_link_enter(&c->session->link);
-	for (;;) {
-		while (got < cap && c->next < c->page.count) {
-			keys[got] = s3_key_own(config, s3_listing_key(&c->page, c->next));
-			sizes_bytes[got] = c->page.items[c->next++].size_bytes;
-			got += keys[got].len != 0;
-		}
-		if (got) {
-			*n = got;
-			return BK_OK;
-		}
-		if (c->page.begun && !c->page.more)
-			return BK_END;
-		st = bin_list_page(c, err);
-		if (st != BK_OK)
-			return st;
-	}
+	s3_link_enter(&s->link);
+	return s3_cursor_next(&c->list, &doors, most, keys, sizes_bytes, cap, n, err);
 }
 
 static void bin_list_close(struct bk_cursor *c)
 {
-	c->open = false;
+	c->list.open = false;
 }
 
 const struct bk_binary_ops s3_binary_ops = {

@@ -5,7 +5,7 @@
  * The one invariant: DELETE of a bucket is left to the server to refuse where anything is in it.
  */
 #include "bucket.h"
-#include "list.h"
+#include "s3.h"
 #include "xml.h"
 
 bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, struct bk_error *err)
@@ -20,19 +20,6 @@ bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, str
 	}
 	*out = st == BK_OK;
 	return BK_OK;
-}
-
-bk_status s3_bucket_is_empty(bool *out, struct s3_hand hand, const char *name, struct bk_error *err)
-{
-	struct s3_listing list = {0};
-	bk_status st;
-
-	s3_listing_start(&list, S3_LIST_OBJECTS);
-	st = s3_listing_page(&list, hand.t, hand.link, name, "", 1, err);
-	if (st == BK_OK)
-		*out = list.count == 0;
-	s3_listing_free(&list);
-	return st;
 }
 
 static bk_status bkt_create(struct s3_hand hand, const char *name, const char *region,
@@ -143,15 +130,15 @@ static struct s3_request bkt_object(const struct s3_hand *hand, const char *what
 {
 	return (struct s3_request){.what = what,
 				   .method = method,
-				   .bucket = hand->link->config->at.bucket,
+				   .bucket = hand->link->config->site.at.bucket,
 				   .key = bk_slice_str(key)};
 }
 
-static bk_status bkt_read(void *ctx, enum own_found *found, struct s3_buf *text, const char *key,
-			  struct bk_error *err)
+static bk_status bkt_read(void *ctx, const char *what, enum own_found *found, struct s3_buf *text,
+			  const char *key, struct bk_error *err)
 {
 	struct s3_hand *hand = ctx;
-	struct s3_request r = bkt_object(hand, "get", "GET", key);
+	struct s3_request r = bkt_object(hand, what, "GET", key);
 	struct bk_error here = bk_error_init();
 	struct s3_answer *a = &hand->t->answer;
 	bk_status st = s3_call(hand->t, hand->link, &r, &here);
@@ -189,24 +176,20 @@ static bk_status bkt_remove(void *ctx, const char *key, struct bk_error *err)
 	return s3_call(hand->t, hand->link, &r, err);
 }
 
-static bk_status bkt_first(void *ctx, size_t *count, struct s3_buf *key, const char *bucket,
-			   const char *prefix, unsigned most, struct bk_error *err)
+static bk_status bkt_page(void *ctx, struct s3_page *page, const char *bucket, const char *prefix,
+			  unsigned most, struct bk_error *err)
 {
 	struct s3_hand *hand = ctx;
-	struct s3_listing list = {0};
-	struct bk_slice first;
-	bk_status st;
 
-	s3_listing_start(&list, S3_LIST_OBJECTS);
-	st = s3_listing_page(&list, hand->t, hand->link, bucket, prefix, most, err);
-	if (st == BK_OK && list.count) {
-		first = s3_listing_key(&list, 0);
-		s3_buf_put(key, first.data, first.len);
-	}
-	if (st == BK_OK)
-		*count = list.count;
-	s3_listing_free(&list);
-	return st;
+	return s3_page_next(page, hand->t, hand->link, bucket, prefix, most, err);
+}
+
+static bk_status bkt_purge(void *ctx, const char *keep, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	const struct s3_endpoint *at = &hand->link->config->site.at;
+
+	return s3_purge(hand->t, hand->link, at->bucket, at->space, keep, err);
 }
 
 static bk_status bkt_make_door(void *ctx, bool *refused, const char *name, struct bk_error *err)
@@ -241,24 +224,58 @@ static bool bkt_is_place(void *ctx, const char *bucket)
 			     &ignored) == BK_OK;
 }
 
+/* The mark put once more, if it is not there: a server that takes it would take any such create. */
+static bk_status bkt_settle(void *ctx, struct bk_error *err)
+{
+	struct s3_hand *hand = ctx;
+	const struct s3_config *config = hand->link->config;
+	struct s3_buf key = {0}, text = {0};
+	struct bk_error here = bk_error_init();
+	struct s3_request r = {.what = "put",
+			       .method = "PUT",
+			       .bucket = config->site.at.bucket,
+			       .headers = {{"if-none-match", "*"}}};
+	bk_status st;
+
+	if (!config->create)
+		return BK_OK;
+	s3_buf_putf(&key, "%s" OWN_MARK, config->site.at.space);
+	s3_buf_putf(&text, "%s\ns3\n", config->site.mark);
+	if (key.failed || text.failed) {
+		st = bk_fail(&here, BK_NOMEM, 0, "s3: out of memory");
+	} else {
+		r.key = bk_slice_of(key.data, key.len);
+		r.body = text.data;
+		r.body_len = text.len;
+		st = s3_call(hand->t, hand->link, &r, &here);
+	}
+	s3_buf_free(&key);
+	s3_buf_free(&text);
+	if (st == BK_EXISTS)
+		return BK_OK;
+	if (st == BK_OK || st == BK_UNSUPPORTED)
+		return bk_fail(err, BK_UNSUPPORTED, 0,
+			       "s3: make: the server ignores If-None-Match, so nothing can be "
+			       "created only if it is absent; set conditional-create=no");
+	s3_error_pass(err, &here);
+	return st;
+}
+
 struct own_doors s3_doors(struct s3_hand *hand)
 {
-	const struct s3_config *c = hand->link->config;
-
 	return (struct own_doors){
 		.ctx = hand,
-		.backend = "s3",
-		.bucket = c->at.bucket,
-		.root = c->at.root,
-		.space = c->at.space,
-		.mark = c->mark,
+		.site = &hand->link->config->site,
 		.read = bkt_read,
 		.write = bkt_write,
 		.remove = bkt_remove,
-		.first = bkt_first,
+		.page = bkt_page,
+		.purge = bkt_purge,
 		.bucket_make = bkt_make_door,
 		.bucket_remove = bkt_remove_door,
 		.bucket_exists = bkt_exists_door,
 		.is_place = bkt_is_place,
+		.settle = bkt_settle,
+		.own_key = s3_key_own,
 	};
 }

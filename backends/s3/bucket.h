@@ -16,8 +16,6 @@ bk_status s3_bucket_create(struct s3_hand hand, const char *name, struct bk_erro
 /* Fine when it is gone. */
 bk_status s3_bucket_delete(struct s3_hand hand, const char *name, struct bk_error *err);
 bk_status s3_bucket_exists(bool *out, struct s3_hand hand, const char *name, struct bk_error *err);
-bk_status s3_bucket_is_empty(bool *out, struct s3_hand hand, const char *name,
-			     struct bk_error *err);
 /* The value of one of a bucket's tags; NOT_FOUND: it has no such tag. */
 bk_status s3_bucket_tag(char *out, size_t cap, struct s3_hand hand, const char *name,
 			const char *tag, struct bk_error *err);

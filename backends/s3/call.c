@@ -45,10 +45,9 @@ static bk_status cal_try(struct s3_transfer *t, struct s3_link *link, const stru
 			return BK_OK;
 		if (!again)
 			goto failed;
-		st = s3_link_wait(link, s3_backoff_ns(link, tried), r->what, err);
+		st = s3_link_wait_again(link, tried, r->what, err);
 		if (st != BK_OK)
 			goto failed;
-		link->counters.retries++;
 	}
 failed:
 	s3_error_pass(final, err);

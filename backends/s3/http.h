@@ -11,10 +11,10 @@
 #define BK_S3_HTTP_H
 
 #include "config.h"
+#include "s3-common/pace.h"
 #include "sigv4.h"
 
 #include <curl/curl.h>
-#include <stdatomic.h>
 
 #define S3_QUERY_MAX   6
 #define S3_HEADERS_MAX 3
@@ -63,7 +63,7 @@ struct s3_answer {
 /* ---- Links ---------------------------------------------------------------------------------- */
 
 struct s3_counters {
-	uint64_t requests, retries, reconnects, bytes_sent, bytes_received;
+	uint64_t reconnects;
 	uint64_t connect_ns, tls_ns; /* of the first connection */
 };
 
@@ -72,13 +72,10 @@ struct s3_link {
 	CURLM *multi;
 	struct s3_signer signer;
 	struct s3_counters counters;
-	atomic_bool cancelled;
-	uint64_t timeout_ns;  /* of one call; 0: none */
-	uint64_t deadline_ns; /* of the call that is on; 0: none */
+	struct s3_pace pace;
 	struct s3_transfer *active;
 	uint64_t idle, lost; /* connections: thought to be there; closed under us */
-	uint64_t random;
-	bool connected; /* the first connection's times are taken */
+	bool connected;      /* the first connection's times are taken */
 };
 
 bk_status s3_link_init(struct s3_link *link, const struct s3_config *config, uint64_t timeout_ns,
@@ -86,7 +83,6 @@ bk_status s3_link_init(struct s3_link *link, const struct s3_config *config, uin
 void s3_link_free(struct s3_link *link);
 void s3_link_enter(struct s3_link *link);  /* a call of the harness begins: its deadline runs */
 void s3_link_cancel(struct s3_link *link); /* any thread */
-uint64_t s3_now_ns(void);
 
 /* Let everything on the link move until enough() says so.  TIMEOUT and CANCELLED are the call's
  * end; transfers are then as they were, for the caller to drop.  `wake_ns`: look again then; 0:
@@ -94,9 +90,9 @@ uint64_t s3_now_ns(void);
 bk_status s3_link_drive(struct s3_link *link, bool (*enough)(void *ctx), void *ctx,
 			uint64_t wake_ns, const char *what, struct bk_error *err);
 
-/* How long to wait before try `tried` + 1: full jitter. */
-uint64_t s3_backoff_ns(struct s3_link *link, unsigned tried);
-bk_status s3_link_wait(struct s3_link *link, uint64_t ns, const char *what, struct bk_error *err);
+/* Before a further try; counts it. */
+bk_status s3_link_wait_again(struct s3_link *link, unsigned tried, const char *what,
+			     struct bk_error *err);
 
 /* ---- Transfers ------------------------------------------------------------------------------ */
 

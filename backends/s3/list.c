@@ -37,30 +37,12 @@ static void lst_put_decoded(struct s3_buf *out, struct bk_slice text)
 static void lst_put(struct s3_listing *l, size_t *at, size_t *len, struct bk_slice text,
 		    bool encoded)
 {
-	*at = l->text.len;
+	*at = l->page.text.len;
 	if (encoded)
-		lst_put_decoded(&l->text, text);
+		lst_put_decoded(&l->page.text, text);
 	else
-		s3_buf_put(&l->text, text.data, text.len);
-	*len = l->text.len - *at;
-}
-
-static void lst_add(struct s3_listing *l)
-{
-	struct s3_item *more;
-	size_t cap = l->cap ? l->cap * 2 : 64;
-
-	if (l->count == l->cap) {
-		more = realloc(l->items, cap * sizeof(*more));
-		if (!more) {
-			l->failed = true;
-			return;
-		}
-		l->items = more;
-		l->cap = cap;
-	}
-	l->items[l->count++] = l->item;
-	memset(&l->item, 0, sizeof(l->item));
+		s3_buf_put(&l->page.text, text.data, text.len);
+	*len = l->page.text.len - *at;
 }
 
 static void lst_set(struct s3_buf *out, struct bk_slice text, bool encoded)
@@ -84,6 +66,12 @@ static const char *lst_root(enum s3_list_kind kind)
 	}
 }
 
+static void lst_end_item(struct s3_listing *l)
+{
+	s3_page_add(&l->page, &l->item);
+	memset(&l->item, 0, sizeof(l->item));
+}
+
 static void lst_item(struct s3_listing *l, const char *name, struct bk_slice text)
 {
 	if (strcmp(name, "/Key") == 0)
@@ -93,7 +81,7 @@ static void lst_item(struct s3_listing *l, const char *name, struct bk_slice tex
 	else if (strcmp(name, "/Size") == 0)
 		l->item.size_bytes = strtoull(text.data, NULL, 10);
 	else if (name[0] == '\0')
-		lst_add(l);
+		lst_end_item(l);
 }
 
 static void lst_element(void *ctx, const char *path, struct bk_slice text)
@@ -115,11 +103,11 @@ static void lst_element(void *ctx, const char *path, struct bk_slice text)
 	if (strcmp(path, "/EncodingType") == 0)
 		l->encoded = text.len == 3 && memcmp(text.data, "url", 3) == 0;
 	else if (strcmp(path, "/IsTruncated") == 0)
-		l->more = text.len == 4 && memcmp(text.data, "true", 4) == 0;
+		l->page.more = text.len == 4 && memcmp(text.data, "true", 4) == 0;
 	else if (strcmp(path, "/NextContinuationToken") == 0)
-		lst_set(&l->next, text, false);
+		lst_set(&l->page.next, text, false);
 	else if (strcmp(path, "/NextKeyMarker") == 0)
-		lst_set(&l->next, text, l->encoded);
+		lst_set(&l->page.next, text, l->encoded);
 	else if (strcmp(path, "/NextVersionIdMarker") == 0 ||
 		 strcmp(path, "/NextUploadIdMarker") == 0)
 		lst_set(&l->next_id, text, false);
@@ -137,30 +125,29 @@ static void lst_encoding(void *ctx, const char *path, struct bk_slice text)
 static bk_status lst_read(struct s3_listing *l, struct bk_slice body, const char *bucket,
 			  struct bk_error *err)
 {
-	char *before = l->begun ? strdup(s3_buf_str(&l->next)) : NULL;
+	char *before = l->page.begun ? strdup(s3_buf_str(&l->page.next)) : NULL;
 	bk_status st = BK_OK;
 	bool stuck;
 
-	l->encoded = l->more = l->failed = false;
-	l->count = 0;
-	s3_buf_reset(&l->text);
-	s3_buf_reset(&l->next);
+	l->encoded = false;
+	s3_page_empty(&l->page);
+	s3_buf_reset(&l->page.next);
 	s3_buf_reset(&l->next_id);
 	memset(&l->item, 0, sizeof(l->item));
 	if (!s3_xml_parse(body, lst_encoding, l) || !s3_xml_parse(body, lst_element, l))
 		st = bk_fail(err, BK_CORRUPT, 0,
 			     "s3: list: bucket '%s': the answer is not well-formed XML", bucket);
-	else if (l->failed || l->text.failed || l->next.failed || l->next_id.failed)
+	else if (s3_page_failed(&l->page) || l->next_id.failed)
 		st = bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	stuck = l->more && (l->next.len == 0 ||
-			    (before && l->count == 0 && strcmp(before, l->next.data) == 0));
+	stuck = l->page.more && (l->page.next.len == 0 || (before && l->page.count == 0 &&
+							   strcmp(before, l->page.next.data) == 0));
 	if (st == BK_OK && stuck)
 		st = bk_fail(err, BK_CORRUPT, 0,
 			     "s3: list: bucket '%s': the server says that there is more, and not "
 			     "where",
 			     bucket);
 	free(before);
-	l->begun = true;
+	l->page.begun = true;
 	return st;
 }
 
@@ -178,13 +165,13 @@ static void lst_query(struct s3_request *r, const struct s3_listing *l, const ch
 	*q++ = (struct s3_param){"encoding-type", "url"};
 	*q++ = (struct s3_param){most[l->kind], page};
 	*q++ = (struct s3_param){"prefix", prefix};
-	if (!l->begun || !l->more)
+	if (!l->page.begun || !l->page.more)
 		return;
 	if (l->kind == S3_LIST_OBJECTS) {
-		*q = (struct s3_param){"continuation-token", l->next.data};
+		*q = (struct s3_param){"continuation-token", l->page.next.data};
 		return;
 	}
-	*q++ = (struct s3_param){"key-marker", l->next.data};
+	*q++ = (struct s3_param){"key-marker", l->page.next.data};
 	if (l->next_id.len)
 		*q = (struct s3_param){l->kind == S3_LIST_VERSIONS ? "version-id-marker"
 								   : "upload-id-marker",
@@ -194,8 +181,7 @@ static void lst_query(struct s3_request *r, const struct s3_listing *l, const ch
 void s3_listing_start(struct s3_listing *l, enum s3_list_kind kind)
 {
 	l->kind = kind;
-	l->count = 0;
-	l->begun = l->more = false;
+	s3_page_start(&l->page);
 }
 
 bk_status s3_listing_page(struct s3_listing *l, struct s3_transfer *t, struct s3_link *link,
@@ -215,11 +201,20 @@ bk_status s3_listing_page(struct s3_listing *l, struct s3_transfer *t, struct s3
 			err);
 }
 
+bk_status s3_page_next(struct s3_page *page, struct s3_transfer *t, struct s3_link *link,
+		       const char *bucket, const char *prefix, uint64_t most, struct bk_error *err)
+{
+	struct s3_listing l = {.kind = S3_LIST_OBJECTS, .page = *page};
+	bk_status st = s3_listing_page(&l, t, link, bucket, prefix, most, err);
+
+	*page = l.page;
+	s3_buf_free(&l.next_id);
+	return st;
+}
+
 void s3_listing_free(struct s3_listing *l)
 {
-	free(l->items);
-	s3_buf_free(&l->text);
-	s3_buf_free(&l->next);
+	s3_page_free(&l->page);
 	s3_buf_free(&l->next_id);
 	memset(l, 0, sizeof(*l));
 }

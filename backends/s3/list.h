@@ -8,23 +8,16 @@
 #define BK_S3_LIST_H
 
 #include "http.h"
+#include "s3-common/page.h"
 
 enum s3_list_kind { S3_LIST_OBJECTS, S3_LIST_VERSIONS, S3_LIST_UPLOADS };
 
-struct s3_item {                         /* places in the listing's text */
-	size_t key, key_len, id, id_len; /* id: of the version or the upload */
-	uint64_t size_bytes;
-};
-
 struct s3_listing { /* starts as all zero; one page at a time */
+	struct s3_page page;
 	enum s3_list_kind kind;
-	struct s3_buf text;
-	struct s3_item *items;
-	size_t count, cap;
-	struct s3_buf next, next_id; /* where the next page begins */
-	bool begun, more;            /* a page was fetched; there is another */
+	struct s3_buf next_id; /* where the next page begins: page.next, and this */
 	/* while a page is read */
-	bool encoded, failed;
+	bool encoded;
 	struct s3_item item;
 };
 
@@ -36,10 +29,9 @@ bk_status s3_listing_page(struct s3_listing *l, struct s3_transfer *t, struct s3
 			  struct bk_error *err);
 void s3_listing_free(struct s3_listing *l);
 
-static inline struct bk_slice s3_listing_key(const struct s3_listing *l, size_t i)
-{
-	return bk_slice_of(l->text.data + l->items[i].key, l->items[i].key_len);
-}
+/* The same for objects, as a page of its own. */
+bk_status s3_page_next(struct s3_page *page, struct s3_transfer *t, struct s3_link *link,
+		       const char *bucket, const char *prefix, uint64_t most, struct bk_error *err);
 
 /* Delete what begins with `prefix`, versions and unfinished uploads too, save the object `keep`
  * (NULL: nothing is spared). */

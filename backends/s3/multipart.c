@@ -14,7 +14,7 @@ static struct s3_request mp_request(const struct bk_writer *w, const char *what,
 {
 	return (struct s3_request){.what = what,
 				   .method = method,
-				   .bucket = w->session->store->config.at.bucket,
+				   .bucket = w->session->store->config.site.at.bucket,
 				   .key = bk_slice_of(w->key.data, w->key.len),
 				   .flags = S3_CHANGES};
 }
@@ -51,8 +51,8 @@ static bk_status mp_start(struct bk_writer *w, struct s3_part *p, struct bk_erro
 	snprintf(p->number, sizeof(p->number), "%u", p->index + 1);
 	r->query[0] = (struct s3_param){"partNumber", p->number};
 	r->query[1] = (struct s3_param){"uploadId", w->upload_id.data};
-	r->body = p->data;
-	r->body_len = p->len;
+	r->body = p->hold.data;
+	r->body_len = p->hold.len;
 	r->flags = S3_PAYLOAD | S3_CHANGES;
 	p->again_ns = 0;
 	p->busy = true;
@@ -71,7 +71,7 @@ static bk_status mp_note(struct bk_writer *w, struct s3_part *p, struct bk_error
 			       "s3: put of a part: the server gives no ETag for part %u",
 			       p->index + 1);
 	if (w->session->store->config.options->verify && strlen(etag) == 32) {
-		s3_md5(hash, signer, p->data, p->len);
+		s3_md5(hash, signer, p->hold.data, p->hold.len);
 		s3_hex(hex, hash, sizeof(hash));
 		if (strcmp(hex, etag) != 0)
 			return bk_fail(err, BK_CORRUPT, 0,
@@ -82,7 +82,7 @@ static bk_status mp_note(struct bk_writer *w, struct s3_part *p, struct bk_error
 	memcpy(w->etags[p->index], etag, strlen(etag) + 1);
 	w->etag_bare = p->transfer.answer.etag_bare;
 	p->busy = false;
-	p->len = 0;
+	p->hold.len = 0;
 	return BK_OK;
 }
 
@@ -99,7 +99,7 @@ static bk_status mp_step(struct bk_writer *w, struct s3_part *p, struct bk_error
 	if (p->again_ns) {
 		if (s3_now_ns() < p->again_ns)
 			return BK_OK;
-		link->counters.retries++;
+		link->pace.retries++;
 		return mp_start(w, p, err);
 	}
 	if (!p->transfer.done)
@@ -112,7 +112,7 @@ static bk_status mp_step(struct bk_writer *w, struct s3_part *p, struct bk_error
 		s3_error_pass(err, &here);
 		return st;
 	}
-	p->again_ns = s3_now_ns() + s3_backoff_ns(link, p->tried++);
+	p->again_ns = s3_now_ns() + s3_pace_jitter_ns(&link->pace, p->tried++);
 	return BK_OK;
 }
 
@@ -205,7 +205,7 @@ bk_status s3_parts_send(struct bk_writer *w, struct bk_error *err)
 	for (i = 0; st == BK_OK && i < w->part_slots; i++) {
 		if (!w->parts[i].busy) {
 			w->current = i;
-			w->parts[i].len = 0;
+			w->parts[i].hold.len = 0;
 			break;
 		}
 	}
@@ -306,7 +306,7 @@ static bk_status mp_complete(struct bk_writer *w, struct bk_error *err)
 	struct bk_session *s = w->session;
 	struct s3_request r = mp_request(w, "completion of an upload", "POST");
 	struct bk_error here = bk_error_init();
-	uint64_t retries = s->link.counters.retries;
+	uint64_t retries = s->link.pace.retries;
 	struct s3_buf list = {0};
 	bk_status st;
 
@@ -325,8 +325,8 @@ static bk_status mp_complete(struct bk_writer *w, struct bk_error *err)
 	s3_buf_free(&list);
 	if (st == BK_OK)
 		return mp_check_etag(w, err);
-	if (s->link.counters.retries != retries &&
-	    strcmp(s->call.answer.code, "NoSuchUpload") == 0 && mp_was_completed(w))
+	if (s->link.pace.retries != retries && strcmp(s->call.answer.code, "NoSuchUpload") == 0 &&
+	    mp_was_completed(w))
 		return BK_OK;
 	s3_error_pass(err, &here);
 	return st;
@@ -354,7 +354,7 @@ static bk_status mp_abort_one(struct bk_session *s, struct bk_slice key, const c
 {
 	struct s3_request r = {.what = "abort of an upload",
 			       .method = "DELETE",
-			       .bucket = s->store->config.at.bucket,
+			       .bucket = s->store->config.site.at.bucket,
 			       .key = key,
 			       .query = {{"uploadId", upload_id}},
 			       .flags = S3_CHANGES | S3_NO_RETRY};
@@ -362,8 +362,8 @@ static bk_status mp_abort_one(struct bk_session *s, struct bk_slice key, const c
 	uint64_t soon_ns = s3_now_ns() + MP_ABORT_NS;
 	bk_status st;
 
-	if (!s->link.deadline_ns || s->link.deadline_ns > soon_ns)
-		s->link.deadline_ns = soon_ns;
+	if (!s->link.pace.deadline_ns || s->link.pace.deadline_ns > soon_ns)
+		s->link.pace.deadline_ns = soon_ns;
 	st = s3_call(&s->call, &s->link, &r, &here);
 	return s->call.answer.status == 404 ? BK_OK : st;
 }

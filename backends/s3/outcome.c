@@ -190,7 +190,7 @@ bk_status s3_outcome(bool *again, struct s3_transfer *t, const struct s3_request
 {
 	const struct s3_options *o = t->link->config->options;
 	struct s3_answer *a = &t->answer;
-	bool more = tried < o->retries && !(request->flags & S3_NO_RETRY);
+	bool more = tried < o->access.retries && !(request->flags & S3_NO_RETRY);
 	bool once = request->flags & S3_ONCE;
 
 	*again = false;

@@ -112,16 +112,18 @@ static bk_status plc_taken(struct s3_hand hand, const char *bucket, bool *half_m
 {
 	const struct own_doors doors = s3_doors(&hand);
 	struct bk_error here = bk_error_init();
+	struct s3_buf first = {0};
 	char mark[260];
-	bool empty = false;
+	size_t count = 0;
 	bk_status st = BK_OK;
 
 	*half_made = false;
 	if (s3_bucket_tag(mark, sizeof(mark), hand, bucket, S3_TAG_MARK, &here) == BK_OK ||
 	    !own_is_claimed(&doors, bucket))
 		return BK_OK;
-	st = s3_bucket_is_empty(&empty, hand, bucket, err);
-	*half_made = empty;
+	st = own_first(&count, &first, &doors, bucket, "", 1, err);
+	*half_made = st == BK_OK && count == 0;
+	s3_buf_free(&first);
 	return st;
 }
 
@@ -150,10 +152,14 @@ static bk_status plc_create(struct bk_store *admin, struct bk_slice name, struct
 	if (exists && !half_made)
 		return bk_fail(err, BK_EXISTS, 0, "s3: the bucket '%s' is there already", bucket);
 	st = own_claim(&doors, bucket, err);
-	if (st == BK_OK && !exists)
-		st = s3_bucket_create(hand, bucket, err);
 	if (st != BK_OK)
 		return st;
+	if (!exists)
+		st = s3_bucket_create(hand, bucket, err);
+	if (st != BK_OK) {
+		own_unclaim_failed(&doors, bucket, err);
+		return st;
+	}
 	st = plc_tag(hand, bucket, name, mark, err);
 	if (st != BK_OK) /* never ours without the tag; and nothing is in it */
 		s3_bucket_delete(hand, bucket, &ignored);

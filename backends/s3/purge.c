@@ -28,7 +28,7 @@ static bool prg_is_ours(const struct prg *p, struct bk_slice key)
 }
 
 /* The id as a string of its own, "" for none; the caller's to free. */
-static char *prg_id(const struct s3_listing *l, size_t i)
+static char *prg_id(const struct s3_page *l, size_t i)
 {
 	return strndup(l->items[i].id_len ? l->text.data + l->items[i].id : "", l->items[i].id_len);
 }
@@ -39,10 +39,10 @@ static bk_status prg_one(struct prg *p, size_t i, struct bk_error *err)
 	struct s3_request r = {.what = upload ? "abort of the upload" : "delete",
 			       .method = "DELETE",
 			       .bucket = p->bucket,
-			       .key = s3_listing_key(&p->list, i),
+			       .key = s3_page_key(&p->list.page, i),
 			       .flags = S3_CHANGES};
 	struct bk_error here = bk_error_init();
-	char *id = prg_id(&p->list, i);
+	char *id = prg_id(&p->list.page, i);
 	bk_status st;
 
 	if (!id)
@@ -119,11 +119,11 @@ static bk_status prg_send(struct prg *p, struct bk_error *err)
 /* false: this one needs a request of its own. */
 static bool prg_put(struct prg *p, size_t i)
 {
-	struct s3_item *item = &p->list.items[i];
+	struct s3_item *item = &p->list.page.items[i];
 	size_t before = p->body.len;
 
 	s3_buf_puts(&p->body, "<Object><Key>");
-	if (!s3_buf_put_xml(&p->body, s3_listing_key(&p->list, i))) {
+	if (!s3_buf_put_xml(&p->body, s3_page_key(&p->list.page, i))) {
 		p->body.len = before;
 		p->body.data[before] = '\0';
 		return false;
@@ -131,7 +131,8 @@ static bool prg_put(struct prg *p, size_t i)
 	s3_buf_puts(&p->body, "</Key>");
 	if (item->id_len) {
 		s3_buf_puts(&p->body, "<VersionId>");
-		s3_buf_put_xml(&p->body, bk_slice_of(p->list.text.data + item->id, item->id_len));
+		s3_buf_put_xml(&p->body,
+			       bk_slice_of(p->list.page.text.data + item->id, item->id_len));
 		s3_buf_puts(&p->body, "</VersionId>");
 	}
 	s3_buf_puts(&p->body, "</Object>");
@@ -146,8 +147,8 @@ static bk_status prg_page(struct prg *p, struct bk_error *err)
 
 	s3_buf_reset(&p->body);
 	s3_buf_puts(&p->body, "<Delete><Quiet>true</Quiet>");
-	for (i = 0; st == BK_OK && i < p->list.count; i++) {
-		if (!prg_is_ours(p, s3_listing_key(&p->list, i)))
+	for (i = 0; st == BK_OK && i < p->list.page.count; i++) {
+		if (!prg_is_ours(p, s3_page_key(&p->list.page, i)))
 			continue;
 		if (!p->one_by_one && p->list.kind != S3_LIST_UPLOADS && prg_put(p, i))
 			many++;
@@ -175,7 +176,7 @@ static bk_status prg_all(struct prg *p, enum s3_list_kind kind, struct bk_error 
 		st = s3_listing_page(&p->list, p->t, p->link, p->bucket, p->prefix, 1000, err);
 		if (st == BK_OK)
 			st = prg_page(p, err);
-	} while (st == BK_OK && p->list.more);
+	} while (st == BK_OK && p->list.page.more);
 	return st;
 }
 

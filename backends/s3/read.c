@@ -7,27 +7,17 @@
  */
 #include "s3.h"
 
-#define RD_SPILL ((size_t)256 * 1024)
+#define RD_SPILL ((size_t)256 * 1024 - 1) /* and the NUL of a buffer */
 
 static size_t rd_sink(void *ctx, const void *data, size_t len)
 {
 	struct bk_reader *r = ctx;
-	size_t now = len < r->room ? len : r->room, later = len - now;
 
 	if (!data) {
-		r->spill_at = r->spill_len = 0;
+		s3_intake_empty(&r->in);
 		return 0;
 	}
-	if (later > RD_SPILL - r->spill_len)
-		return S3_PAUSE;
-	if (now)
-		memcpy(r->to + r->got, data, now);
-	r->got += now;
-	r->room -= now;
-	if (later)
-		memcpy(r->spill + r->spill_len, (const char *)data + now, later);
-	r->spill_len += later;
-	return len;
+	return s3_intake_take(&r->in, data, len, RD_SPILL) ? len : S3_PAUSE;
 }
 
 static bk_status rd_begin(struct bk_reader *r, uint64_t from, bool to_end, const char *etag,
@@ -36,7 +26,7 @@ static bk_status rd_begin(struct bk_reader *r, uint64_t from, bool to_end, const
 	struct bk_session *s = r->session;
 	struct s3_request q = {.what = "get",
 			       .method = "GET",
-			       .bucket = s->store->config.at.bucket,
+			       .bucket = s->store->config.site.at.bucket,
 			       .key = bk_slice_of(r->key.data, r->key.len)};
 	char range[64], quoted[140];
 	size_t n = 0;
@@ -54,8 +44,7 @@ static bk_status rd_begin(struct bk_reader *r, uint64_t from, bool to_end, const
 	}
 	r->transfer.sink = rd_sink;
 	r->transfer.sink_ctx = r;
-	r->room = r->got = 0;
-	r->spill_at = r->spill_len = 0;
+	s3_intake_empty(&r->in);
 	return s3_begin(&r->transfer, &s->link, &q, err);
 }
 
@@ -135,11 +124,9 @@ bk_status s3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_s
 	s3_link_enter(&s->link);
 	if (r->open)
 		return bk_fail(err, BK_STATE, 0, "s3: get: the session has a reader open");
-	if (!r->spill)
-		r->spill = malloc(RD_SPILL);
 	if (!r->md5)
 		r->md5 = EVP_MD_CTX_new();
-	if (!r->spill || !r->md5)
+	if (!s3_buf_reserve(&r->in.spill, RD_SPILL - r->in.spill.len) || !r->md5)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	r->tried = 0;
 	st = s3_key_full(&r->key, &s->store->config, key, err);
@@ -164,18 +151,16 @@ static bool rd_enough(void *ctx)
 {
 	struct bk_reader *r = ctx;
 
-	return r->got || r->transfer.done;
+	return r->in.got || r->transfer.done;
 }
 
 /* The connection broke: the rest is asked for, of the same object. */
 static bk_status rd_again(struct bk_reader *r, struct bk_error *err)
 {
-	struct s3_link *link = &r->session->link;
-	bk_status st = s3_link_wait(link, s3_backoff_ns(link, r->tried++), "get", err);
+	bk_status st = s3_link_wait_again(&r->session->link, r->tried++, "get", err);
 
 	if (st != BK_OK)
 		return st;
-	link->counters.retries++;
 	st = rd_begin(r, r->at, false, r->etag, err);
 	if (st == BK_EXISTS) /* 412 */
 		return bk_fail(err, BK_CONFLICT, 412,
@@ -197,24 +182,22 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 {
 	struct s3_link *link = &r->session->link;
 	struct s3_request q = {.what = "get",
-			       .bucket = link->config->at.bucket,
+			       .bucket = link->config->site.at.bucket,
 			       .key = bk_slice_of(r->key.data, r->key.len)};
 	struct bk_error here = bk_error_init();
 	bool again;
 	bk_status st;
 
 	for (;;) {
-		r->to = buf;
-		r->room = cap;
-		r->got = 0;
+		s3_intake_aim(&r->in, buf, cap);
 		if (r->transfer.active) {
 			s3_transfer_resume(&r->transfer);
 			st = s3_link_drive(link, rd_enough, r, 0, "get", err);
 			if (st != BK_OK)
 				return st;
 		}
-		r->room = 0;
-		if (r->got)
+		r->in.room = 0;
+		if (r->in.got)
 			return BK_OK;
 		st = s3_outcome(&again, &r->transfer, &q, r->tried, &here);
 		s3_transfer_drop(&r->transfer);
@@ -229,7 +212,7 @@ static bk_status rd_more(struct bk_reader *r, void *buf, size_t cap, struct bk_e
 		st = rd_again(r, err);
 		if (st != BK_OK)
 			return st;
-		if (r->spill_len)
+		if (s3_intake_waits(&r->in))
 			return BK_OK;
 	}
 }
@@ -254,7 +237,6 @@ static bk_status rd_end(struct bk_reader *r, struct bk_error *err)
 
 bk_status s3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct bk_error *err)
 {
-	size_t got = r->spill_len - r->spill_at;
 	bk_status st;
 
 	if (r->at == r->end)
@@ -262,24 +244,15 @@ bk_status s3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct 
 	s3_link_enter(&r->session->link);
 	if ((uint64_t)cap > r->end - r->at)
 		cap = (size_t)(r->end - r->at);
-	if (!got) {
-		r->spill_at = r->spill_len = 0;
+	if (!s3_intake_waits(&r->in)) {
 		st = rd_more(r, buf, cap, err);
 		if (st != BK_OK)
 			return st;
-		got = r->got;
 	}
-	if (!r->got) {
-		got = r->spill_len - r->spill_at;
-		got = got < cap ? got : cap;
-		memcpy(buf, r->spill + r->spill_at, got);
-		r->spill_at += got;
-	}
-	r->got = 0;
+	*n = s3_intake_give(&r->in, buf, cap);
 	if (r->hashing)
-		EVP_DigestUpdate(r->md5, buf, got);
-	r->at += got;
-	*n = got;
+		EVP_DigestUpdate(r->md5, buf, *n);
+	r->at += *n;
 	return BK_OK;
 }
 
@@ -310,6 +283,6 @@ void s3_reader_free(struct bk_reader *r)
 	s3_transfer_free(&r->transfer);
 	s3_buf_free(&r->key);
 	EVP_MD_CTX_free(r->md5);
-	free(r->spill);
+	s3_buf_free(&r->in.spill);
 	memset(r, 0, sizeof(*r));
 }

@@ -12,14 +12,12 @@
 
 #include "http.h"
 #include "list.h"
+#include "s3-common/bytes.h"
 #include "s3-common/own.h"
 
 struct bk_cursor {
 	struct bk_session *session;
-	bool open;
-	struct s3_listing page;
-	size_t next; /* of the page */
-	struct s3_buf keys;
+	struct s3_cursor list;
 };
 
 struct bk_reader {
@@ -31,10 +29,7 @@ struct bk_reader {
 	bool etag_bare;
 	uint64_t total, at, end;
 	unsigned tried;
-	unsigned char *to; /* the caller's, during read() */
-	size_t room, got;
-	unsigned char *spill; /* what came and did not fit */
-	size_t spill_at, spill_len;
+	struct s3_intake in;
 	EVP_MD_CTX *md5; /* of what was read; NULL: not verified */
 	bool hashing;
 };
@@ -42,8 +37,7 @@ struct bk_reader {
 struct s3_part {
 	struct s3_transfer transfer;
 	struct s3_request request;
-	unsigned char *data;
-	size_t len, cap;
+	struct s3_hold hold;
 	char number[12];
 	unsigned index; /* from 0 */
 	unsigned tried;
@@ -106,12 +100,10 @@ bk_status s3_inspect(struct bk_store *store, uint32_t what, const struct bk_sink
 
 void s3_log(const struct bk_store *store, uint32_t level, const char *line);
 
-/* key.c: INVALID or TOO_LARGE, else the whole key of the object in `out`. */
-bk_status s3_key_check(const struct s3_config *config, struct bk_slice key, struct bk_error *err);
+/* key.c: INVALID or TOO_LARGE, else the whole key of the object in `out`; and back. */
 bk_status s3_key_full(struct s3_buf *out, const struct s3_config *config, struct bk_slice key,
 		      struct bk_error *err);
-/* The binary's key in an object's; len 0: it is the mark. */
-struct bk_slice s3_key_own(const struct s3_config *config, struct bk_slice full);
+size_t s3_key_own(struct s3_buf *out, const struct s3_site *site, struct bk_slice full);
 size_t s3_key_most(const struct s3_config *config);
 
 /* read.c, write.c, multipart.c */

@@ -14,55 +14,23 @@ static void ses_close(struct bk_session *s)
 	s3_orphans_end(s);
 	s3_reader_free(&s->reader);
 	s3_writer_free(&s->writer);
-	s3_listing_free(&s->cursor.page);
-	s3_buf_free(&s->cursor.keys);
+	s3_cursor_free(&s->cursor.list);
 	s3_transfer_free(&s->call);
 	s3_link_free(&s->link);
 	s3_buf_free(&s->key);
 	free(s);
 }
 
-static bk_status ses_check_mark(struct bk_session *s, struct bk_error *err)
-{
-	const struct s3_config *c = &s->store->config;
-	struct s3_request r = {
-		.what = "open of a session", .method = "GET", .bucket = c->at.bucket};
-	struct bk_error here = bk_error_init();
-	struct s3_hand hand = {&s->link, &s->call};
-	const struct own_doors doors = s3_doors(&hand);
-	char why[300];
-	bk_status st;
-
-	s3_buf_putf(&s->key, "%s" OWN_MARK, c->at.space);
-	if (s->key.failed)
-		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	r.key = bk_slice_of(s->key.data, s->key.len);
-	st = s3_call(&s->call, &s->link, &r, &here);
-	if (st == BK_NOT_FOUND)
-		return bk_fail(err, BK_NOT_FOUND, 404,
-			       "s3: session: the store '%s' in bucket '%s' has not been made",
-			       c->at.space, c->at.bucket);
-	if (st != BK_OK) {
-		s3_error_pass(err, &here);
-		return st;
-	}
-	if (!own_judge(why, &doors, s3_buf_str(&s->call.answer.body)))
-		return bk_fail(err, BK_FOREIGN, 0, "s3: session: '%s' in bucket '%s': %s",
-			       c->at.space, c->at.bucket, why);
-	return BK_OK;
-}
-
 static bk_status ses_open(struct bk_session **out, struct bk_store *store,
 			  const struct bk_session_config *config, struct bk_error *err)
 {
+	bk_status st = s3_site_session(&store->config.site, config->durability, err);
 	struct bk_session *s;
-	bk_status st;
+	struct s3_hand hand;
+	struct own_doors doors;
 
-	if (config->durability > store->config.durability)
-		return bk_fail(
-			err, BK_INVALID, 0,
-			"s3: a session may ask for durability '%s' at most, as the store did",
-			s3_durability_names[store->config.durability]);
+	if (st != BK_OK)
+		return st;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
@@ -72,8 +40,10 @@ static bk_status ses_open(struct bk_session **out, struct bk_store *store,
 	if (st == BK_OK && !s3_writer_init(&s->writer, s))
 		st = bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	s3_link_enter(&s->link);
+	hand = (struct s3_hand){&s->link, &s->call};
+	doors = s3_doors(&hand);
 	if (st == BK_OK)
-		st = ses_check_mark(s, err);
+		st = own_session(&doors, err);
 	if (st != BK_OK) {
 		ses_close(s);
 		return st;
@@ -91,11 +61,9 @@ static void ses_counters(struct bk_session *s, const struct bk_sink *sink)
 {
 	const struct s3_counters *c = &s->link.counters;
 
-	sink->put_u64(sink->ctx, "requests", c->requests, "count", 0);
-	sink->put_u64(sink->ctx, "retries", c->retries, "count", 0);
+	s3_pace_tell_tries(&s->link.pace, sink);
 	sink->put_u64(sink->ctx, "reconnects", c->reconnects, "count", 0);
-	sink->put_u64(sink->ctx, "bytes.sent", c->bytes_sent, "bytes", 0);
-	sink->put_u64(sink->ctx, "bytes.received", c->bytes_received, "bytes", 0);
+	s3_pace_tell_bytes(&s->link.pace, sink);
 	sink->put_u64(sink->ctx, "connect.ns", c->connect_ns, "ns", 0);
 	sink->put_u64(sink->ctx, "tls.ns", c->tls_ns, "ns", 0);
 }

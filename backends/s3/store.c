@@ -1,7 +1,7 @@
 /*
- * store.c - the store: open, make, clear, unmake.
+ * store.c - the store: open, make, clear, unmake.  What the last three do is in s3-common.
  *
- * The one invariant: every destructive step is preceded by a look at the mark.
+ * The one invariant: each call of the control thread forgets an earlier cancel first.
  */
 #include "bucket.h"
 #include "s3.h"
@@ -50,10 +50,10 @@ static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_request r = {.what = "open",
 			       .method = "GET",
-			       .bucket = store->config.at.bucket,
+			       .bucket = store->config.site.at.bucket,
 			       .query = {{"list-type", "2"},
 					 {"max-keys", "1"},
-					 {"prefix", store->config.at.space}},
+					 {"prefix", store->config.site.at.space}},
 			       .flags = S3_NO_RETRY};
 	struct s3_hand hand = sto_hand(store);
 	struct bk_error here = bk_error_init();
@@ -69,7 +69,7 @@ static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 			err, BK_INVALID, 404,
 			"s3: open: the endpoint %s answers 404 and not as S3 does: is it the "
 			"right one?",
-			store->config.options->endpoint);
+			store->config.options->access.endpoint);
 	s3_error_pass(err, &here);
 	return st;
 }
@@ -98,8 +98,7 @@ static bk_status sto_open(struct bk_store **out, const struct bk_host *host,
 	if (!store)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
 	store->host = host;
-	st = s3_config_init(&store->config, opts, config->space, config->mark, config->durability,
-			    err);
+	st = s3_config_init(&store->config, opts, config, err);
 	if (st == BK_OK)
 		st = s3_link_init(&store->link, &store->config, 0, err);
 	if (st == BK_OK)
@@ -119,136 +118,32 @@ static bk_status sto_features(struct bk_store *store, uint64_t *native, uint64_t
 	*emulated = s3_backend.emulated;
 	if (!store->config.create)
 		*native &= ~BK_F_BINARY_CREATE;
-	limits->sessions_max = 0;
-	limits->id_max = limits->path_max = limits->rel_max = limits->doc_max = 0;
-	limits->key_max = s3_key_most(&store->config);
-	limits->binary_max = S3_BINARY_MAX;
+	s3_site_limits(limits, s3_key_most(&store->config), S3_BINARY_MAX);
 	return BK_OK;
 }
 
-/* The mark put once more, if it is not there: a server that takes it would take any such create. */
-static bk_status sto_try_create(struct bk_store *store, struct bk_error *err)
-{
-	struct s3_hand hand = sto_hand(store);
-	struct s3_buf key = {0}, text = {0};
-	struct bk_error here = bk_error_init();
-	struct s3_request r = {.what = "put",
-			       .method = "PUT",
-			       .bucket = store->config.at.bucket,
-			       .headers = {{"if-none-match", "*"}}};
-	bk_status st;
-
-	if (!store->config.create)
-		return BK_OK;
-	s3_buf_putf(&key, "%s" OWN_MARK, store->config.at.space);
-	s3_buf_putf(&text, "%s\ns3\n", store->config.mark);
-	if (key.failed || text.failed) {
-		st = bk_fail(&here, BK_NOMEM, 0, "s3: out of memory");
-	} else {
-		r.key = bk_slice_of(key.data, key.len);
-		r.body = text.data;
-		r.body_len = text.len;
-		st = s3_call(hand.t, hand.link, &r, &here);
-	}
-	s3_buf_free(&key);
-	s3_buf_free(&text);
-	if (st == BK_EXISTS)
-		return BK_OK;
-	if (st == BK_OK || st == BK_UNSUPPORTED)
-		return bk_fail(err, BK_UNSUPPORTED, 0,
-			       "s3: make: the server ignores If-None-Match, so nothing can be "
-			       "created only if it is absent; set conditional-create=no");
-	s3_error_pass(err, &here);
-	return st;
-}
-
-static bk_status sto_make_once(struct bk_store *store, struct bk_error *err)
+static bk_status sto_make(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
 	const struct own_doors doors = s3_doors(&hand);
-	struct own_look look;
-	bk_status st = own_look(&look, &doors, err);
 
-	if (st == BK_OK)
-		st = own_make(&doors, &look, err);
-	return st == BK_OK ? sto_try_create(store, err) : st;
-}
-
-/* Another store's unmake() may take the bucket away in between. */
-static bk_status sto_make(struct bk_store *store, struct bk_error *err)
-{
-	struct bk_error here = bk_error_init();
-	bk_status st = BK_OK;
-	int tries;
-
-	for (tries = 0; tries < 3; tries++) {
-		st = sto_make_once(store, &here);
-		if (st != BK_NOT_FOUND)
-			break;
-	}
-	if (st != BK_OK)
-		s3_error_pass(err, &here);
-	return st;
+	return own_make(&doors, err);
 }
 
 static bk_status sto_clear(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
 	const struct own_doors doors = s3_doors(&hand);
-	struct s3_buf mark = {0};
-	struct own_look look;
-	bk_status st = own_look(&look, &doors, err);
 
-	if (st != BK_OK)
-		return st;
-	if (look.owner == OWN_FOREIGN)
-		return own_foreign(&doors, "clear", &look, err);
-	if (look.owner != OWN_OURS)
-		return bk_fail(err, BK_NOT_FOUND, 0,
-			       "s3: clear: the store '%s' in bucket '%s' has not been made",
-			       store->config.at.space, store->config.at.bucket);
-	s3_buf_putf(&mark, "%s" OWN_MARK, store->config.at.space);
-	st = mark.failed ? bk_fail(err, BK_NOMEM, 0, "s3: out of memory")
-			 : s3_purge(hand.t, hand.link, store->config.at.bucket,
-				    store->config.at.space, mark.data, err);
-	s3_buf_free(&mark);
-	return st;
+	return own_clear(&doors, err);
 }
 
-/* All but the mark goes first, then the mark. */
-static bk_status sto_unmake_once(struct bk_store *store, struct bk_error *err)
+static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
 {
 	struct s3_hand hand = sto_hand(store);
 	const struct own_doors doors = s3_doors(&hand);
-	struct own_look look;
-	bk_status st = own_look(&look, &doors, err);
 
-	if (st == BK_OK && look.owner == OWN_FOREIGN)
-		return own_foreign(&doors, "remove", &look, err);
-	if (st == BK_OK && look.owner == OWN_OURS) {
-		st = sto_clear(store, err);
-		if (st == BK_OK)
-			st = s3_purge(hand.t, hand.link, store->config.at.bucket,
-				      store->config.at.space, NULL, err);
-	}
-	return st == BK_OK ? own_unmake(&doors, &look, err) : st;
-}
-
-/* Somebody who was killed may have a last request on its way: CONFLICT, the bucket is not empty. */
-static bk_status sto_unmake(struct bk_store *store, struct bk_error *err)
-{
-	struct bk_error here = bk_error_init();
-	bk_status st = BK_OK;
-	int tries;
-
-	for (tries = 0; tries < 3; tries++) {
-		st = sto_unmake_once(store, &here);
-		if (st != BK_CONFLICT && st != BK_NOT_FOUND)
-			break;
-	}
-	if (st != BK_OK)
-		s3_error_pass(err, &here);
-	return st;
+	return own_unmake(&doors, err);
 }
 
 const struct bk_store_ops s3_store_ops = {

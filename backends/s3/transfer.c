@@ -185,15 +185,15 @@ struct trf_target {
 static void trf_url(struct trf_target *at, struct s3_transfer *t, const struct s3_request *request)
 {
 	const struct s3_config *c = t->link->config;
-	bool in_host = request->bucket && c->options->addressing == S3_VIRTUAL_HOST;
+	bool in_host = request->bucket && c->site.access->addressing == S3_VIRTUAL_HOST;
 	struct s3_buf *url = &t->url;
 
 	s3_buf_reset(url);
-	s3_buf_puts(url, c->at.tls ? "https://" : "http://");
+	s3_buf_puts(url, c->site.at.tls ? "https://" : "http://");
 	at->host = url->len;
 	if (in_host)
 		s3_buf_putf(url, "%s.", request->bucket);
-	s3_buf_puts(url, c->at.host);
+	s3_buf_puts(url, c->site.at.host);
 	at->path = url->len;
 	s3_buf_puts(url, "/");
 	if (request->bucket && !in_host) {
@@ -363,7 +363,7 @@ bk_status s3_transfer_start(struct s3_transfer *t, struct s3_link *link,
 		link->idle--;
 	if (curl_multi_add_handle(link->multi, t->easy) != CURLM_OK)
 		return bk_fail(err, BK_NOMEM, 0, "s3: out of memory");
-	link->counters.requests++;
+	link->pace.requests++;
 	t->active = true;
 	t->next = link->active;
 	link->active = t;
@@ -384,8 +384,8 @@ static void trf_count(struct s3_transfer *t)
 	curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
 	curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &head);
 	curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
-	c->bytes_sent += (uint64_t)up + (uint64_t)sent;
-	c->bytes_received += (uint64_t)down + (uint64_t)head;
+	t->link->pace.bytes_sent += (uint64_t)up + (uint64_t)sent;
+	t->link->pace.bytes_received += (uint64_t)down + (uint64_t)head;
 	if (connects > 0 && (t->reuses || t->link->lost > 0)) {
 		c->reconnects += (uint64_t)connects;
 		if (!t->reuses)

@@ -7,8 +7,7 @@
  */
 #include "s3.h"
 
-#define WR_FIRST ((size_t)64 * 1024)
-#define WR_MIB   (UINT64_C(1) << 20)
+#define WR_MIB (UINT64_C(1) << 20)
 
 bool s3_writer_init(struct bk_writer *w, struct bk_session *s)
 {
@@ -28,7 +27,7 @@ void s3_writer_free(struct bk_writer *w)
 
 	for (i = 0; w->parts && i < w->part_slots; i++) {
 		s3_transfer_free(&w->parts[i].transfer);
-		free(w->parts[i].data);
+		free(w->parts[i].hold.data);
 	}
 	free(w->parts);
 	free(w->etags);
@@ -65,18 +64,13 @@ bk_status s3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_
 	bk_status st;
 
 	s3_link_enter(&s->link);
-	if (w->open)
-		return bk_fail(err, BK_STATE, 0, "s3: put: the session has a writer open");
-	if (mode != BK_PUT_CREATE && mode != BK_PUT_UPSERT)
-		return bk_fail(err, BK_INVALID, 0, "s3: put: mode must be create or upsert");
+	st = s3_put_check(&s->store->config.site, w->open, mode, size_bytes, S3_BINARY_MAX, err);
+	if (st != BK_OK)
+		return st;
 	if (mode == BK_PUT_CREATE && !s->store->config.create)
 		return bk_fail(err, BK_UNSUPPORTED, 0,
 			       "s3: put: create-if-absent is not offered here (option "
 			       "conditional-create)");
-	if (size_bytes != BK_SIZE_UNKNOWN && size_bytes > S3_BINARY_MAX)
-		return bk_fail(err, BK_TOO_LARGE, 0,
-			       "s3: put: %llu bytes; an object may have 5 TiB",
-			       (unsigned long long)size_bytes);
 	st = s3_key_full(&w->key, &s->store->config, key, err);
 	if (st != BK_OK)
 		return st;
@@ -87,32 +81,11 @@ bk_status s3_write_open(struct bk_writer **out, struct bk_session *s, struct bk_
 	w->part_bytes = wr_part_bytes(o, size_bytes);
 	w->part_count = 0;
 	w->current = 0;
-	w->parts[0].len = 0;
+	w->parts[0].hold.len = 0;
 	w->failed.status = BK_OK;
 	w->open = true;
 	*out = w;
 	return BK_OK;
-}
-
-/* Room for `more` bytes in the current buffer, which may grow to `most`. */
-static bool wr_reserve(struct bk_writer *w, size_t more, uint64_t most)
-{
-	struct s3_part *p = &w->parts[w->current];
-	size_t need = p->len + more, cap = p->cap ? p->cap : WR_FIRST;
-	unsigned char *bigger;
-
-	if (need <= p->cap)
-		return true;
-	if (w->declared_bytes <= most && w->declared_bytes >= need)
-		cap = (size_t)w->declared_bytes;
-	while (cap < need)
-		cap = cap * 2 < most ? cap * 2 : (size_t)most;
-	bigger = realloc(p->data, cap);
-	if (!bigger)
-		return false;
-	p->data = bigger;
-	p->cap = cap;
-	return true;
 }
 
 static bk_status wr_fail(struct bk_writer *w, const struct bk_error *why, struct bk_error *err)
@@ -139,18 +112,16 @@ bk_status s3_write(struct bk_writer *w, const void *data, size_t len, struct bk_
 	while (len) {
 		struct s3_part *p = &w->parts[w->current];
 
-		if (p->len == most) {
+		if (p->hold.len == most) {
 			if (s3_parts_send(w, &here) != BK_OK)
 				return wr_fail(w, &here, err);
 			continue;
 		}
-		n = most - p->len < len ? (size_t)(most - p->len) : len;
-		if (!wr_reserve(w, n, most)) {
+		n = most - p->hold.len < len ? (size_t)(most - p->hold.len) : len;
+		if (!s3_hold_put(&p->hold, data, n, w->declared_bytes, most, most)) {
 			bk_fail(&here, BK_NOMEM, 0, "s3: put: out of memory for a part");
 			return wr_fail(w, &here, err);
 		}
-		memcpy(p->data + p->len, data, n);
-		p->len += n;
 		data = (const char *)data + n;
 		len -= n;
 	}
@@ -168,7 +139,7 @@ static bk_status wr_check_etag(struct bk_writer *w, const struct s3_part *p, str
 
 	if (!s->store->config.options->verify || strlen(s->call.answer.etag) != 32)
 		return BK_OK;
-	s3_md5(hash, &s->link.signer, p->data, p->len);
+	s3_md5(hash, &s->link.signer, p->hold.data, p->hold.len);
 	s3_hex(hex, hash, sizeof(hash));
 	if (strcmp(hex, s->call.answer.etag) == 0)
 		return BK_OK;
@@ -183,10 +154,10 @@ static bk_status wr_put(struct bk_writer *w, struct bk_error *err)
 	const struct s3_part *p = &w->parts[0];
 	struct s3_request r = {.what = "put",
 			       .method = "PUT",
-			       .bucket = s->store->config.at.bucket,
+			       .bucket = s->store->config.site.at.bucket,
 			       .key = bk_slice_of(w->key.data, w->key.len),
-			       .body = p->data,
-			       .body_len = p->len,
+			       .body = p->hold.data,
+			       .body_len = p->hold.len,
 			       .flags = S3_PAYLOAD | S3_CHANGES};
 	bk_status st;
 
@@ -213,15 +184,11 @@ bk_status s3_finish(struct bk_writer *w, struct bk_binary_info *info, struct bk_
 	if (w->failed.status != BK_OK) {
 		s3_error_pass(err, &w->failed);
 		st = err->status;
-	} else if (w->declared_bytes != BK_SIZE_UNKNOWN && w->declared_bytes != w->written_bytes) {
-		st = bk_fail(err, BK_INVALID, 0,
-			     "s3: finish: %llu bytes were declared, %llu written",
-			     (unsigned long long)w->declared_bytes,
-			     (unsigned long long)w->written_bytes);
-	} else if (w->upload_id.len) {
-		st = s3_parts_finish(w, err);
 	} else {
-		st = wr_put(w, err);
+		st = s3_put_whole(&w->session->store->config.site, w->declared_bytes,
+				  w->written_bytes, err);
+		if (st == BK_OK)
+			st = w->upload_id.len ? s3_parts_finish(w, err) : wr_put(w, err);
 	}
 	if (st == BK_OK)
 		info->size_bytes = w->written_bytes;

@@ -39,11 +39,15 @@ lacks() {
 }
 # counter NAME: its last value in $out
 counter() { grep -oE "^  $1=[0-9]+" <<<"$out" | tail -1 | cut -d= -f2; }
-# proxy HOW AT TIMES: starts one in front of the cluster; $proxy is its URL, the file $broken arms it
-proxy() {
+# in_front PROGRAM ARGUMENT...: a proxy before the cluster; $proxy is its URL, the file $broken arms it
+in_front() {
 	rm -f "$broken" "$scratch/port"
-	python3 "$here/proxy.py" "$cluster_port" "$1" "$2" "$3" "$broken" >"$scratch/port" &
+	python3 "$here/$1" "$cluster_port" "${@:2}" >"$scratch/port" &
 	proxy_pids="$proxy_pids $!"
 	until [ -s "$scratch/port" ]; do sleep 0.02; done
 	proxy=http://127.0.0.1:$(cat "$scratch/port")
 }
+# proxy HOW AT TIMES: connections break
+proxy() { in_front proxy.py "$1" "$2" "$3" "$broken"; }
+# answers RULE...: requests are answered in the server's place
+answers() { in_front answers.py "$broken" "$@"; }
