@@ -47,10 +47,29 @@ static const struct {
 	{S3StatusHttpErrorConflict, BK_CONFLICT, NULL},
 };
 
+/* Nothing of the request was sent. */
+static bool cal_is_unsent(S3Status status)
+{
+	return status == S3StatusNameLookupError || status == S3StatusFailedToConnect;
+}
+
 static bool cal_is_lost(S3Status status)
 {
-	return status == S3StatusNameLookupError || status == S3StatusFailedToConnect ||
-	       status == S3StatusConnectionFailed || status == S3StatusInternalError;
+	return cal_is_unsent(status) || status == S3StatusConnectionFailed ||
+	       status == S3StatusInternalError;
+}
+
+/* HttpErrorUnknown: an answer without an error document (HEAD has none), and with none of the HTTP
+ * statuses that libs3 2.0 knows: 429 or 5xx. */
+static bool cal_is_busy(S3Status status)
+{
+	return S3_status_is_retryable(status) || status == S3StatusErrorSlowDown ||
+	       status == S3StatusHttpErrorUnknown;
+}
+
+static bool cal_is_broken(S3Status status)
+{
+	return status == S3StatusErrorInternalError || status == S3StatusHttpErrorUnknown;
 }
 
 bool l3_is_missing(const struct l3_call *call)
@@ -93,21 +112,18 @@ bk_status l3_outcome(bool *again, struct l3_call *call, unsigned tried, struct b
 	}
 	/* libs3 dates a request by gmtime(), whose result all threads share: at a full hour it may
 	 * be wrong for once. */
-	*again = tried < a->retries &&
-		 (S3_status_is_retryable(call->status) || cal_is_lost(call->status) ||
-		  call->status == S3StatusErrorSlowDown ||
-		  call->status == S3StatusErrorRequestTimeTooSkewed);
+	*again = tried < a->retries && (cal_is_busy(call->status) || cal_is_lost(call->status) ||
+					call->status == S3StatusErrorRequestTimeTooSkewed);
 	if (tried)
 		snprintf(more, sizeof(more), ", after %u tries more", tried);
 	cal_of_what(what, sizeof(what), call);
 	s3_hide(call->message, secrets, 2);
 	bk_fail(err, st, 0, "%s: %s%s%s%s%s", what, S3_get_status_name(call->status),
 		call->message[0] ? ": " : "", call->message, hint, more);
-	if (cal_is_lost(call->status) || S3_status_is_retryable(call->status) ||
-	    call->status == S3StatusErrorSlowDown || st == BK_CONFLICT)
+	if (cal_is_lost(call->status) || cal_is_busy(call->status) || st == BK_CONFLICT)
 		err->flags |= BK_ERR_RETRY;
-	if (call->changes && call->status != S3StatusFailedToConnect &&
-	    (cal_is_lost(call->status) || call->status == S3StatusErrorInternalError))
+	if (call->changes && !cal_is_unsent(call->status) &&
+	    (cal_is_lost(call->status) || cal_is_broken(call->status)))
 		err->flags |= BK_ERR_OUTCOME_UNKNOWN;
 	return st;
 }
@@ -159,6 +175,8 @@ bk_status l3_start(struct l3_call *call, struct bk_error *err)
 bk_status l3_call(struct l3_call *call, struct bk_error *err)
 {
 	struct bk_error here = bk_error_init();
+	uint32_t unknown =
+		0; /* what an earlier try may have done is told with the last one's error */
 	bool again = false;
 	unsigned tried;
 	bk_status st;
@@ -171,11 +189,13 @@ bk_status l3_call(struct l3_call *call, struct bk_error *err)
 			return BK_OK;
 		if (!again)
 			break;
+		unknown |= here.flags & BK_ERR_OUTCOME_UNKNOWN;
 		st = l3_link_wait_again(call->link, tried, call->what, &here);
 		if (st != BK_OK)
 			break;
 		again = false;
 	}
+	here.flags |= unknown;
 	s3_error_pass(err, &here);
 	return st;
 }

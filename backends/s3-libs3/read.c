@@ -45,6 +45,33 @@ static bk_status rd_first(struct bk_reader *r, struct bk_error *err)
 	return st;
 }
 
+static bool rd_done(void *ctx)
+{
+	return ((struct bk_reader *)ctx)->call.done;
+}
+
+/* An answer without a length looks like one of no bytes, until some come. */
+static bk_status rd_whole(struct bk_reader *r, struct bk_error *err)
+{
+	bk_status st = rd_first(r, err);
+
+	if (st != BK_OK)
+		return st;
+	if (!r->call.length && !r->call.done) {
+		st = l3_link_drive(r->call.link, rd_done, r, 0, "get", err);
+		if (st != BK_OK) {
+			l3_link_reset(r->call.link);
+			return st;
+		}
+	}
+	if (!r->call.length && r->in.spill.len)
+		return bk_fail(err, BK_CORRUPT, 0,
+			       L3_NAME ": get: the server does not say the size");
+	r->total = r->end = r->call.length;
+	snprintf(r->etag, sizeof(r->etag), "%s", r->call.etag);
+	return BK_OK;
+}
+
 /* libs3 does not show how large the object is of which a part is asked for: HEAD says it. */
 static bk_status rd_range(struct bk_reader *r, uint64_t offset, uint64_t len, struct bk_error *err)
 {
@@ -86,9 +113,7 @@ bk_status l3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_s
 	if (offset || len != BK_SIZE_UNKNOWN) {
 		st = rd_range(r, offset, len, err);
 	} else {
-		st = rd_first(r, err);
-		r->total = r->end = r->call.length;
-		snprintf(r->etag, sizeof(r->etag), "%s", r->call.etag);
+		st = rd_whole(r, err);
 	}
 	if (st != BK_OK)
 		return st;
@@ -156,11 +181,6 @@ bk_status l3_read(struct bk_reader *r, void *buf, size_t cap, size_t *n, struct 
 	*n = s3_intake_give(&r->in, buf, cap);
 	r->at += *n;
 	return BK_OK;
-}
-
-static bool rd_done(void *ctx)
-{
-	return ((struct bk_reader *)ctx)->call.done;
 }
 
 void l3_read_close(struct bk_reader *r)

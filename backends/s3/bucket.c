@@ -192,14 +192,18 @@ static bk_status bkt_purge(void *ctx, const char *keep, struct bk_error *err)
 	return s3_purge(hand->t, hand->link, at->bucket, at->space, keep, err);
 }
 
+/* Most regions of AWS answer 409 where the bucket is ours already: made by another session, or by a
+ * try whose answer was lost. */
 static bk_status bkt_make_door(void *ctx, bool *refused, const char *name, struct bk_error *err)
 {
 	struct s3_hand *hand = ctx;
 	struct bk_error here = bk_error_init();
 	bk_status st = s3_bucket_create(*hand, name, &here);
 
-	*refused = st != BK_OK && (hand->t->answer.status == 403 || hand->t->answer.status == 409);
+	*refused = st == BK_FOREIGN || (st == BK_AUTH && hand->t->answer.status == 403);
 	if (st == BK_OK || *refused)
+		return BK_OK;
+	if (strcmp(hand->t->answer.code, "BucketAlreadyOwnedByYou") == 0)
 		return BK_OK;
 	s3_error_pass(err, &here);
 	return st;

@@ -1,7 +1,8 @@
 /*
  * call.c - a request from beginning to end, or to the head of its answer; tries again included.
  *
- * The one invariant: each further try is counted, and the time that it takes is the call's.
+ * The one invariant: each further try is counted, and the time that it takes is the call's.  What
+ * an earlier try may have done is told with the last one's error.
  */
 #include "http.h"
 
@@ -22,6 +23,7 @@ static bk_status cal_try(struct s3_transfer *t, struct s3_link *link, const stru
 			 bool (*enough)(void *ctx), struct bk_error *final)
 {
 	struct bk_error here = bk_error_init(), *err = &here;
+	uint32_t unknown = 0;
 	bool again = false;
 	unsigned tried;
 	bk_status st;
@@ -45,11 +47,13 @@ static bk_status cal_try(struct s3_transfer *t, struct s3_link *link, const stru
 			return BK_OK;
 		if (!again)
 			goto failed;
+		unknown |= err->flags & BK_ERR_OUTCOME_UNKNOWN;
 		st = s3_link_wait_again(link, tried, r->what, err);
 		if (st != BK_OK)
 			goto failed;
 	}
 failed:
+	err->flags |= unknown;
 	s3_error_pass(final, err);
 	return st;
 }

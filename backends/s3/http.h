@@ -47,7 +47,8 @@ struct s3_request {
 struct s3_answer {
 	long status;     /* HTTP; 0: none came */
 	uint64_t length; /* of the body; UINT64_MAX: not said */
-	uint64_t total;  /* of the object, from Content-Range; UINT64_MAX: not said */
+	uint64_t from;   /* where the body begins in the object, and */
+	uint64_t total;  /* how large that is, from Content-Range; UINT64_MAX: not said */
 	char etag[128];  /* without its quotes */
 	bool etag_bare;  /* it came without: some servers want it back as they gave it */
 	char server[64]; /* Server header */

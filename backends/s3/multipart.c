@@ -325,7 +325,9 @@ static bk_status mp_complete(struct bk_writer *w, struct bk_error *err)
 	s3_buf_free(&list);
 	if (st == BK_OK)
 		return mp_check_etag(w, err);
-	if (s->link.pace.retries != retries && strcmp(s->call.answer.code, "NoSuchUpload") == 0 &&
+	/* 412: what is there already may be what the earlier try has made */
+	if (s->link.pace.retries != retries &&
+	    (st == BK_EXISTS || strcmp(s->call.answer.code, "NoSuchUpload") == 0) &&
 	    mp_was_completed(w))
 		return BK_OK;
 	s3_error_pass(err, &here);
@@ -415,15 +417,18 @@ void s3_parts_abort(struct bk_writer *w, bk_status why)
 
 void s3_orphans_end(struct bk_session *s)
 {
+	bool hopeless = false;
 	struct s3_orphan *o;
 	size_t left = 0;
 	char line[160];
+	bk_status st;
 
 	while ((o = s->orphans) != NULL) {
 		s3_link_enter(&s->link);
-		if (left ||
-		    mp_is_hopeless(mp_abort_one(s, bk_slice_of(o->key, o->key_len), o->upload_id)))
-			left++;
+		st = hopeless ? BK_UNAVAILABLE
+			      : mp_abort_one(s, bk_slice_of(o->key, o->key_len), o->upload_id);
+		hopeless = mp_is_hopeless(st);
+		left += st != BK_OK;
 		s->orphans = o->next;
 		free(o->key);
 		free(o->upload_id);

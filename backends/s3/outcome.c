@@ -18,6 +18,7 @@ static const struct {
 	{"ExpiredToken", BK_AUTH, "the session token has expired"},
 	{"InvalidToken", BK_AUTH, "the session token is not valid here"},
 	{"AuthorizationHeaderMalformed", BK_AUTH, "is the region right?"},
+	{"AccessDenied", BK_AUTH, NULL}, /* in the body of a 200, too */
 	{"NoSuchBucket", BK_NOT_FOUND, "it has not been made, or was removed"},
 	{"NoSuchUpload", BK_CONFLICT, "somebody ended the upload"},
 	{"QuotaExceeded", BK_NO_SPACE, NULL},
@@ -182,7 +183,10 @@ static void out_read_error(struct s3_answer *a, const struct s3_options *o)
 
 	s3_xml_text(body, "/Error/Code", a->code, sizeof(a->code));
 	s3_xml_text(body, "/Error/Message", a->message, sizeof(a->message));
+	s3_hide_secrets(a->code, o);
 	s3_hide_secrets(a->message, o);
+	s3_hide_secrets(a->location, o);
+	s3_hide_secrets(a->region, o);
 }
 
 bk_status s3_outcome(bool *again, struct s3_transfer *t, const struct s3_request *request,

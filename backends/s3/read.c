@@ -65,6 +65,11 @@ static bk_status rd_check(struct bk_reader *r, uint64_t from, struct bk_error *e
 			       (unsigned long long)from, (unsigned long long)total);
 	if (r->end > total)
 		r->end = total;
+	if (a->status == 206 && a->from != from && r->end > from)
+		return bk_fail(err, BK_CORRUPT, 0,
+			       "s3: get: bytes from %llu on were asked for, the server sends other "
+			       "ones",
+			       (unsigned long long)from);
 	if (a->status == 206 && a->length != r->end - from)
 		return bk_fail(err, BK_CORRUPT, 0,
 			       "s3: get: %llu bytes were asked for, the server announces %llu",

@@ -53,8 +53,7 @@ static bk_status sto_reach(struct bk_store *store, struct bk_error *err)
 			       .bucket = store->config.site.at.bucket,
 			       .query = {{"list-type", "2"},
 					 {"max-keys", "1"},
-					 {"prefix", store->config.site.at.space}},
-			       .flags = S3_NO_RETRY};
+					 {"prefix", store->config.site.at.space}}};
 	struct s3_hand hand = sto_hand(store);
 	struct bk_error here = bk_error_init();
 	bk_status st = s3_call(hand.t, hand.link, &r, &here);

@@ -104,16 +104,27 @@ static void trf_number(uint64_t *out, const char *value, size_t len)
 	}
 }
 
+/* "bytes FROM-TO/TOTAL" */
+static void trf_range(struct s3_answer *a, const char *value, size_t len)
+{
+	const char *slash = memchr(value, '/', len), *dash = memchr(value, '-', len);
+
+	if (dash && len > 6 && strncasecmp(value, "bytes ", 6) == 0)
+		trf_number(&a->from, value + 6, (size_t)(dash - value - 6));
+	if (slash)
+		trf_number(&a->total, slash + 1, (size_t)(value + len - slash - 1));
+}
+
 static void trf_header(struct s3_transfer *t, const char *line, size_t len)
 {
 	struct s3_answer *a = &t->answer;
-	const char *v, *slash;
+	const char *v;
 	size_t n;
 
 	if (trf_is(line, len, "content-length", &v, &n))
 		trf_number(&a->length, v, n);
-	else if (trf_is(line, len, "content-range", &v, &n) && (slash = memchr(v, '/', n)) != NULL)
-		trf_number(&a->total, slash + 1, (size_t)(v + n - slash - 1));
+	else if (trf_is(line, len, "content-range", &v, &n))
+		trf_range(a, v, n);
 	else if (trf_is(line, len, "etag", &v, &n)) {
 		trf_copy(a->etag, sizeof(a->etag), v, n);
 		a->etag_bare = n > 0 && v[0] != '"';
@@ -297,8 +308,10 @@ static bool trf_prepare(struct s3_transfer *t)
 	curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, trf_begins);
 	curl_easy_setopt(e, CURLOPT_PREREQDATA, t);
 #endif
-	if (o->ca_file && o->ca_file[0])
+	if (o->ca_file && o->ca_file[0]) { /* these, and not the system's folder beside them */
 		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+		curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
+	}
 	return true;
 }
 
@@ -328,7 +341,7 @@ static void trf_reset(struct s3_transfer *t, const struct s3_request *request)
 	s3_buf_reset(&body);
 	memset(&t->answer, 0, sizeof(t->answer));
 	t->answer.body = body;
-	t->answer.length = t->answer.total = UINT64_MAX;
+	t->answer.length = t->answer.from = t->answer.total = UINT64_MAX;
 	t->body = request->body;
 	t->body_len = request->body_len;
 	t->body_at = 0;

@@ -44,11 +44,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
+    def handle_expect_100(self):
+        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.wfile.flush()
+        return True
+
     def ask(self, body):
         link = http.client.HTTPConnection("127.0.0.1", target)
         link.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():
-            link.putheader(name, value)
+            if name.lower() != "expect":
+                link.putheader(name, value)
         link.endheaders(body)
         answer = link.getresponse()
         data = answer.read()
