@@ -21,10 +21,15 @@ wants '^open	INVALID	.*holds a blank'
 run endpoint=http://key:$canary@127.0.0.1:1 <"$scratch/open"
 wants '^open	INVALID	.*carries a user'
 lacks canary
+run addressing=virtual-host bucket=Not_aHost <"$scratch/open"
+wants "^open	INVALID	.*'Not_aHost' cannot stand in a host name.*addressing=path"
 if [ -e "$BAKEOFF_BACKENDS/bk-s3-libs3.so" ]; then
 	backend=s3-libs3
 	run secret-key=$canary <"$scratch/open"
 	wants '^open	AUTH	.*SignatureDoesNotMatch'
+	lacks canary
+	run access-key="canary blank" <"$scratch/open"
+	wants '^open	INVALID	.*access key holds a blank'
 	lacks canary
 	backend=s3
 fi
@@ -35,6 +40,30 @@ for args in "inspect s3 --set endpoint=$AWS_ENDPOINT_URL --set secret-key=$canar
 	"conform s3 --run options --set secret-key=$canary" "backends s3"; do
 	"$bakeoff" $args >"$scratch/said" 2>&1 || true
 	! grep -q canary "$scratch/said" || say "bakeoff ${args%%--set*}... tells a secret: $(grep canary "$scratch/said" | head -1)"
+done
+
+# ... and in what a run writes, whether it comes to its end or is refused
+for keys in '' ", secret-key: $canary, access-key: $canary"; do
+	cat >"$scratch/run.yaml" <<-YAML
+		rounds: 1
+		seed: 1
+		durability: none
+		data: $scratch/data
+		reference: by-s3
+		variants:
+		  - name: by-s3
+		    nodes: {backend: mem}
+		    binaries: {backend: s3, endpoint: "$AWS_ENDPOINT_URL/by-run"$keys}
+		scenarios:
+		  - {name: n-binaries, n: [3], size: [1000]}
+	YAML
+	"$bakeoff" run "$scratch/run.yaml" --results "$scratch/run.db" >"$scratch/said" 2>&1 && status=0 || status=$?
+	[ -n "$keys" ] || [ "$status" = 0 ] || say "a run: $(tail -5 "$scratch/said")"
+	"$bakeoff" show --results "$scratch/run.db" >>"$scratch/said" 2>&1 || true
+	"$bakeoff" compare --results "$scratch/run.db" >>"$scratch/said" 2>&1 || true
+	for secret in "$canary" "$AWS_SECRET_ACCESS_KEY" "$AWS_ACCESS_KEY_ID"; do
+		! grep -qaF -- "$secret" "$scratch/said" "$scratch/run.db" || say "a run ($keys) tells a secret: $(grep -aF -- "$secret" "$scratch/said" | head -2)"
+	done
 done
 
 # temporary keys of a role; with them radosgw names no reasons any more, so this comes after
@@ -76,8 +105,16 @@ wants '^get	CORRUPT	.*MD5'
 # TLS: refused without the CA, fine with it, in both styles, by host name too
 run endpoint="$cluster_tls_url" <"$scratch/open"
 wants '^open	AUTH	.*ca-file'
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=other \
+	-keyout "$scratch/other.key" -out "$scratch/other.pem" 2>/dev/null
 run endpoint="$cluster_tls_url" ca-file="$scratch/nothing.pem" <"$scratch/open"
 wants '^open	INVALID'
+# ... the system's certificates are not asked beside it
+strace -f -qq -e trace=%file -o "$scratch/files" "$drive" s3 endpoint="$cluster_tls_url" ca-file="$scratch/other.pem" \
+	<"$scratch/open" >"$scratch/out" 2>&1 || true
+out=$(cat "$scratch/out") ran='drive with another CA'
+wants '^open	AUTH	'
+! grep -E '"(/etc/ssl|/usr/lib/ssl)/certs/' "$scratch/files" >"$scratch/asked" || say "the system's certificates are asked: $(head -2 "$scratch/asked")"
 tls_port=${cluster_tls_url##*:}
 for style in "$cluster_tls_url path" "https://s3.localhost:$tls_port path" "https://s3.localhost:$tls_port virtual-host"; do
 	run endpoint="${style% *}" addressing="${style#* }" ca-file="$cluster_ca" bucket=by-tls <"$scratch/work"
