@@ -83,6 +83,8 @@ static bk_status create(struct my_doc_unit *u, struct my_loaded *at, const struc
 		st = my_unit_want(&parent, u, 'n', node->parent, err);
 	if (st)
 		return st;
+	if (path->raw.len && !path->gone && bk_slice_eq(path->raw, node->id))
+		return BK_END; /* made since its own row was read: look again */
 	if (path->raw.len && !path->gone)
 		return refuse(err, BK_EXISTS, "the path is taken");
 	if (parent && !parent->row.there)

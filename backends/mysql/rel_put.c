@@ -6,6 +6,8 @@
  */
 #include "rel_put.h"
 
+#define TRIES 20
+
 /* A new node without links and with a short document is one row: one statement, no transaction of
  * our own. */
 static bk_status put_row(struct bk_session *s, const struct bk_node *node, uint64_t parent,
@@ -144,17 +146,25 @@ static bk_status put_all(struct bk_session *s, const struct bk_node *nodes, size
 	return st;
 }
 
-bk_status my_rel_put(struct bk_session *s, const struct bk_node *nodes, size_t n, bool more,
-		     uint32_t mode, size_t *item, struct bk_error *err)
+/* An UPSERT found nothing to replace, and then an id that was taken: somebody was quicker, and the
+ * next try replaces.  A path that another node has is what it says. */
+static bool overtaken(struct bk_session *s, const struct bk_node *node)
+{
+	struct bk_error ignored = bk_error_init();
+	uint64_t n = 0;
+
+	return !my_parent_find(&n, s, node->id, &ignored) && n != 0;
+}
+
+static bk_status put_unit(struct bk_session *s, const struct bk_node *nodes, size_t n, bool more,
+			  uint32_t mode, size_t *item, bool *again, struct bk_error *err)
 {
 	struct bk_error ignored = bk_error_init();
 	bk_status st;
 
 	*item = 0;
-	if (n == 1 && !more && mode == BK_PUT_CREATE && nodes[0].link_count == 0 &&
-	    nodes[0].doc.len <= s->piece)
-		return put_simple(s, &nodes[0], err);
-	st = my_unit_begin(s, n > 1 || more, err);
+	*again = false;
+	st = my_unit_begin(s, n > 1 || more || mode == BK_PUT_UPSERT, err);
 	if (st)
 		return st;
 	st = put_all(s, nodes, n, mode, item, err);
@@ -163,7 +173,38 @@ bk_status my_rel_put(struct bk_session *s, const struct bk_node *nodes, size_t n
 		my_unit_end(s, BK_INVALID, &ignored);
 		return BK_OK;
 	}
-	return my_unit_end(s, st, err);
+	st = my_unit_end(s, st, err);
+	*again = st == BK_EXISTS && mode == BK_PUT_UPSERT && s->txn != MY_TXN_ENDED &&
+		 overtaken(s, &nodes[*item]);
+	return st;
+}
+
+bk_status my_rel_put(struct bk_session *s, const struct bk_node *nodes, size_t n, bool more,
+		     uint32_t mode, size_t *item, struct bk_error *err)
+{
+	struct bk_error failure;
+	bool again;
+	bk_status st;
+	int tries;
+
+	*item = 0;
+	if (n == 1 && !more && mode == BK_PUT_CREATE && nodes[0].link_count == 0 &&
+	    nodes[0].doc.len <= s->piece)
+		return put_simple(s, &nodes[0], err);
+	for (tries = 0; tries < TRIES; tries++) {
+		failure = bk_error_init();
+		st = put_unit(s, nodes, n, more, mode, item, &again, &failure);
+		if (!again)
+			break;
+		s->retries++;
+	}
+	if (st && again) {
+		st = bk_fail(err, BK_CONFLICT, 0, "mysql: put: others keep writing the same rows");
+		err->flags = BK_ERR_RETRY;
+	} else if (st) {
+		*err = failure;
+	}
+	return st;
 }
 
 bk_status my_rel_remove(struct bk_session *s, struct bk_slice id, struct bk_error *err)

@@ -214,6 +214,7 @@ static bk_status dn_defer(struct bk_session *s, struct dn_job *job)
 static bk_status dn_change(struct bk_session *s, struct dn_job *job, struct bk_error *err)
 {
 	bk_status status = pg_begin_write(s, job->what, err);
+	struct bk_error failure; /* of the last try: those before it are nobody's business */
 	bool raced = true;
 	int i;
 
@@ -224,9 +225,12 @@ static bk_status dn_change(struct bk_session *s, struct dn_job *job, struct bk_e
 	for (i = 0; i < DOC_TRIES && raced; i++) {
 		if (i)
 			s->wire.retries++;
-		status = dn_once(s, job, &raced, err);
+		failure = bk_error_init();
+		status = dn_once(s, job, &raced, &failure);
 	}
 	s->writes++;
+	if (status < 0)
+		*err = failure;
 	if (status < 0 && raced) {
 		bk_fail(err, BK_CONFLICT, 0, "%s: others make the same nodes all the time",
 			job->what);

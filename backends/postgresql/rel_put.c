@@ -145,8 +145,10 @@ void pg_rel_queue_put(struct bk_session *s, const struct bk_node *node, uint32_t
 
 /* ---- one put, answered at once ---------------------------------------------------------- */
 
+/* OK: what was in the way a moment ago is not any more; or it is the node itself, which an UPSERT
+ * replaces. */
 static bk_status put_why_not_created(struct bk_session *s, const struct bk_node *node,
-				     struct bk_error *err)
+				     uint32_t mode, struct bk_error *err)
 {
 	const PGresult *res;
 	struct pg_params p;
@@ -162,14 +164,15 @@ static bk_status put_why_not_created(struct bk_session *s, const struct bk_node 
 		return status;
 	res = s->wire.result;
 	if (*PQgetvalue(res, 0, 0))
-		return bk_fail(err, BK_EXISTS, 0, "put: the id is taken");
+		return mode == BK_PUT_UPSERT ? BK_OK
+					     : bk_fail(err, BK_EXISTS, 0, "put: the id is taken");
 	if (*PQgetvalue(res, 0, 1))
 		return bk_fail(err, BK_EXISTS, 0, "put: the path '%.*s' is taken",
 			       (int)node->path.len, (const char *)node->path.data);
 	if (!*PQgetvalue(res, 0, 2))
 		return bk_fail(err, BK_NOT_FOUND, 0, "put: the parent of '%.*s' is not there",
 			       (int)node->path.len, (const char *)node->path.data);
-	return BK_OK; /* it was in the way a moment ago */
+	return BK_OK;
 }
 
 static bk_status put_once(struct bk_session *s, const struct bk_node *node, uint32_t mode,
@@ -194,7 +197,7 @@ static bk_status put_once(struct bk_session *s, const struct bk_node *node, uint
 		return status;
 	}
 	*again = true;
-	return put_why_not_created(s, node, err);
+	return put_why_not_created(s, node, mode, err);
 }
 
 static bk_status put_lost(struct bk_error *err, const char *what)

@@ -82,6 +82,38 @@ static void race_for_path(struct bk_worker *w)
 	}
 }
 
+/* An UPSERT that loses the race to create is one that replaces: OK, and its error untouched. */
+static void race_to_upsert(struct bk_worker *w)
+{
+	struct bk_box *b = &w->box;
+	struct race *race = w->shared;
+	int i;
+
+	for (i = 0; i < RACES; i++) {
+		struct bk_node node = bk_node_named(b, "race%d", i);
+
+		node.doc = bk_test_printf(&b->arena, "%u", w->index);
+		line_up(race, i);
+		put_again(b, &node, BK_PUT_UPSERT, ONE(BK_OK));
+	}
+}
+
+static void upsert_new(struct bk_test *t)
+{
+	struct bk_box *b = bk_test_box(t);
+	struct race *race = bk_arena_alloc(&b->arena, sizeof(*race));
+	int i;
+
+	race->n = bk_test_worker_count(t, THREADS);
+	bk_test_workers(t, b->l, race->n, race_to_upsert, race);
+	for (i = 0; i < RACES; i++) {
+		struct bk_node got;
+
+		GET(b, BK_OK, &got, bk_id_named(b, "race%d", i), BK_WANT_DOC);
+		CHECK(t, got.doc.len == 1, "race %d left a document of %zu bytes", i, got.doc.len);
+	}
+}
+
 static struct race *run_race(struct bk_box *b, void (*fn)(struct bk_worker *))
 {
 	struct race *race = bk_arena_alloc(&b->arena, sizeof(*race));
@@ -403,6 +435,7 @@ static const struct bk_case cases[] = {
 	CASE("unique-id", unique_id, "of four creates with one id exactly one wins"),
 	{"unique-path", "of four creates with one path exactly one wins", unique_path,
 	 .needs = BK_F_NODES, .flags = BK_CASE_THREADS | BK_CASE_FREE_ID},
+	CASE("upsert-new", upsert_new, "of four upserts of a new id each succeeds"),
 	CASE("no-orphans", no_orphans, "remove of a parent against create beneath it"),
 	CASE("writers", writers, "four writers under one parent, nothing lost"),
 	CASE("readers-and-writers", readers_and_writers, "a reader never sees half of a write"),
