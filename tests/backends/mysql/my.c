@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bk_error my_err;
 MYSQL *admin;
 static struct bk_plugin *plugin;
 char socket_path[400];
@@ -18,20 +17,12 @@ struct kept {
 };
 static struct kept kept[32];
 
-void my_wants(bk_status got, bk_status want, const char *what, const char *file, int line)
-{
-	if (got == want)
-		return;
-	print_error("%s: wanted %d, got %d: %s\n", what, want, got, got < 0 ? my_err.message : "");
-	_fail(file, line);
-}
-
 void says(const char *part)
 {
-	if (!strstr(my_err.message, part))
-		fail_msg("'%s' lacks '%s'", my_err.message, part);
-	if (strstr(my_err.message, PASSWORD))
-		fail_msg("the password: %s", my_err.message);
+	if (!strstr(last_err.message, part))
+		fail_msg("'%s' lacks '%s'", last_err.message, part);
+	if (strstr(last_err.message, PASSWORD))
+		fail_msg("the password: %s", last_err.message);
 }
 
 static struct bk_options *options(const char *const *sets)
@@ -98,32 +89,6 @@ bk_status try_open(const char *const *sets)
 	return st;
 }
 
-struct bk_session *session(struct bk_layered *l, uint64_t timeout_ns)
-{
-	struct bk_session_config config = {.struct_size = sizeof(config), .timeout_ns = timeout_ns};
-	struct bk_session *s;
-
-	ok(l->tables.session.open(&s, l->store, &config, E));
-	return s;
-}
-
-bk_status try_put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-		  struct bk_slice doc, uint32_t mode)
-{
-	struct bk_node node = {.id = bk_slice_str(id),
-			       .parent = bk_slice_str(parent),
-			       .path = bk_slice_str(id),
-			       .doc = doc};
-
-	return l->tables.node.put(s, &node, mode, E);
-}
-
-void put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-	 const char *doc)
-{
-	ok(try_put(l, s, id, parent, bk_slice_str(doc), BK_PUT_CREATE));
-}
-
 /* ---- The client library -------------------------------------------------------- */
 
 MYSQL *sql_open(const char *database, const char *user, const char *password)
@@ -172,14 +137,14 @@ int group_setup(void **state)
 {
 	const char *folder = getenv("MYSQL_TEST_FOLDER");
 
-	my_err = bk_error_init();
+	last_err = bk_error_init();
 	if (!folder) {
 		print_error("no server: with-server.sh this program\n");
 		return -1;
 	}
 	snprintf(socket_path, sizeof(socket_path), "%s/sock", folder);
 	if (bk_plugin_find(&plugin, "mysql", E) != BK_OK) {
-		print_error("%s\n", my_err.message);
+		print_error("%s\n", last_err.message);
 		return -1;
 	}
 	admin = sql_open("test", "admin", PASSWORD);

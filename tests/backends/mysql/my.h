@@ -5,26 +5,12 @@
 #ifndef BK_TESTS_MY_H
 #define BK_TESTS_MY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../session.h"
 
-#include <cmocka.h>
-
-#include "layer/open.h"
-
-#include <bakeoff/backend_util.h>
 #include <mysql.h>
 
 #define PASSWORD "admin-secret-Zq81"
 
-#define E (&my_err)
-extern struct bk_error my_err; /* the last one */
-
-#define ok(call)        my_wants((call), BK_OK, #call, __FILE__, __LINE__)
-#define wants(st, call) my_wants((call), (st), #call, __FILE__, __LINE__)
-void my_wants(bk_status got, bk_status want, const char *what, const char *file, int line);
 void says(const char *part); /* the error's line holds this */
 
 /* `sets`: "option=value" over those that lead to the server; ends with NULL; or NULL. */
@@ -34,11 +20,6 @@ void store_done(struct bk_layered *l); /* unmade and closed */
 void store_close(struct bk_layered *l);
 /* What open answers, for what is to be refused. */
 bk_status try_open(const char *const *sets);
-struct bk_session *session(struct bk_layered *l, uint64_t timeout_ns);
-bk_status try_put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-		  struct bk_slice doc, uint32_t mode);
-void put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-	 const char *doc);
 
 /* The server by the client library: as the administrator, or as somebody else in some database. */
 extern MYSQL *admin;

@@ -185,7 +185,7 @@ static void longer_than_a_packet(void **state)
 			break;
 	}
 	assert_in_range(i, 1, 20);
-	assert_int_equal(my_err.status, BK_TOO_LARGE);
+	assert_int_equal(last_err.status, BK_TOO_LARGE);
 	says("max_allowed_packet");
 	l->tables.session.close(s);
 	store_done(l);

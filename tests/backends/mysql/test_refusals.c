@@ -67,9 +67,9 @@ static void refused_connections_say_why(void **state)
 	says("Access denied");
 	says("1045");
 	says("28000");
-	assert_string_equal(my_err.sqlstate, "28000");
-	assert_int_equal(my_err.vendor_code, 1045);
-	assert_null(strstr(my_err.message, CANARY));
+	assert_string_equal(last_err.sqlstate, "28000");
+	assert_int_equal(last_err.vendor_code, 1045);
+	assert_null(strstr(last_err.message, CANARY));
 	wants(BK_NOT_FOUND, try_open(database));
 	says("1049");
 	says("no-such; db");
@@ -90,7 +90,7 @@ static void too_many_connections(void **state)
 	c = sql_open("test", "single", "xyz12");
 	wants(BK_UNAVAILABLE, try_open(single));
 	says("max_user_connections");
-	assert_true(my_err.flags & BK_ERR_RETRY);
+	assert_true(last_err.flags & BK_ERR_RETRY);
 	mysql_close(c);
 	while (strcmp(sql(admin, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE "
 				 "USER='single'"),
@@ -119,7 +119,7 @@ static void no_connection_left(void **state)
 	wants(BK_UNAVAILABLE, try_open(guest));
 	says("Too many connections");
 	says("1040");
-	assert_true(my_err.flags & BK_ERR_RETRY);
+	assert_true(last_err.flags & BK_ERR_RETRY);
 	for (i = 0; i < 100 && taken[i]; i++)
 		mysql_close(taken[i]);
 	while (atoi(sql(admin, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE "
@@ -209,8 +209,8 @@ static void no_password_in_any_message(void **state)
 
 		snprintf(set, sizeof(set), "url=%s", urls[i]);
 		assert_true(try_open(sets) < 0);
-		if (strstr(my_err.message, CANARY))
-			fail_msg("%s", my_err.message);
+		if (strstr(last_err.message, CANARY))
+			fail_msg("%s", last_err.message);
 	}
 }
 

@@ -7,22 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bk_error pg_err;
 PGconn *admin;
 static struct bk_plugin *plugin;
 
-void pg_wants(bk_status got, bk_status want, const char *what, const char *file, int line)
-{
-	if (got == want)
-		return;
-	print_error("%s: wanted %d, got %d: %s\n", what, want, got, got < 0 ? pg_err.message : "");
-	_fail(file, line);
-}
-
 void says(const char *part)
 {
-	if (!strstr(pg_err.message, part))
-		fail_msg("'%s' lacks '%s'", pg_err.message, part);
+	if (!strstr(last_err.message, part))
+		fail_msg("'%s' lacks '%s'", last_err.message, part);
 }
 
 struct bk_options *pg_options(const char *const *sets)
@@ -94,32 +85,6 @@ bk_status pg_try_url(const char *url)
 	return pg_try(o);
 }
 
-struct bk_session *pg_session(struct bk_layered *l, uint64_t timeout_ns)
-{
-	struct bk_session_config config = {.struct_size = sizeof(config), .timeout_ns = timeout_ns};
-	struct bk_session *s;
-
-	ok(l->tables.session.open(&s, l->store, &config, E));
-	return s;
-}
-
-bk_status try_put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-		  const char *doc, uint32_t mode)
-{
-	struct bk_node node = {.id = bk_slice_str(id),
-			       .parent = bk_slice_str(parent),
-			       .path = bk_slice_str(id),
-			       .doc = bk_slice_str(doc)};
-
-	return l->tables.node.put(s, &node, mode, E);
-}
-
-void put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-	 const char *doc)
-{
-	ok(try_put(l, s, id, parent, doc, BK_PUT_CREATE));
-}
-
 /* ---- libpq ------------------------------------------------------------------------------ */
 
 PGconn *sql_open(const char *database, const char *user, const char *password)
@@ -154,13 +119,13 @@ const char *sql(PGconn *c, const char *fmt, ...)
 
 int pg_group_setup(void **state)
 {
-	pg_err = bk_error_init();
+	last_err = bk_error_init();
 	if (!getenv("BAKEOFF_POSTGRESQL_PASSWORD")) {
 		print_error("no server: bakeoff exec postgresql --tcp -- this program\n");
 		return -1;
 	}
 	if (bk_plugin_find(&plugin, "postgresql", E) != BK_OK) {
-		print_error("%s\n", pg_err.message);
+		print_error("%s\n", last_err.message);
 		return -1;
 	}
 	admin = sql_open(getenv("PGDATABASE"), getenv("PGUSER"),

@@ -5,24 +5,10 @@
 #ifndef BK_TESTS_PG_H
 #define BK_TESTS_PG_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../session.h"
 
-#include <cmocka.h>
-
-#include "layer/open.h"
-
-#include <bakeoff/backend_util.h>
 #include <libpq-fe.h>
 
-#define E (&pg_err)
-extern struct bk_error pg_err; /* the last one */
-
-#define ok(call)        pg_wants((call), BK_OK, #call, __FILE__, __LINE__)
-#define wants(st, call) pg_wants((call), (st), #call, __FILE__, __LINE__)
-void pg_wants(bk_status got, bk_status want, const char *what, const char *file, int line);
 /* The error's line holds this. */
 void says(const char *part);
 
@@ -30,14 +16,9 @@ void says(const char *part);
 struct bk_options *pg_options(const char *const *sets);
 struct bk_layered *pg_store(const char *space, const char *const *sets, uint32_t durability);
 void pg_store_close(struct bk_layered *l); /* with its options */
-/* What bk_open() answers, for what is to be refused; the error in pg_err. */
+/* What bk_open() answers, for what is to be refused; the error in last_err. */
 bk_status pg_try_store(const char *const *sets);
 bk_status pg_try_url(const char *url); /* and nothing but the URL */
-struct bk_session *pg_session(struct bk_layered *l, uint64_t timeout_ns);
-void put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-	 const char *doc);
-bk_status try_put(struct bk_layered *l, struct bk_session *s, const char *id, const char *parent,
-		  const char *doc, uint32_t mode);
 
 /* The server by libpq: as the superuser, or as somebody else in some database. */
 PGconn *sql_open(const char *database, const char *user, const char *password);

@@ -45,7 +45,7 @@ static void scene_open(struct scene *x, const char *layout)
 	x->l = pg_store("bulk", sets, BK_DURABLE_NONE);
 	ok(x->l->tables.store.unmake(x->l->store, E));
 	ok(x->l->tables.store.make(x->l->store, E));
-	x->s = pg_session(x->l, 0);
+	x->s = session(x->l, 0);
 	put(x->l, x->s, "there", "", "1");
 }
 
@@ -109,11 +109,11 @@ static void one_in_the_way(struct scene *x, size_t n)
 
 			fresh(n);
 			want = spoil(kind, at[i], n);
-			pg_err.item = 0;
+			last_err.item = 0;
 			wants(want, put_many(x, n));
-			if (pg_err.item != at[i])
+			if (last_err.item != at[i])
 				fail_msg("kind %zu: item %llu instead of %zu", kind,
-					 (unsigned long long)pg_err.item, at[i]);
+					 (unsigned long long)last_err.item, at[i]);
 			is_empty(x);
 		}
 	}
@@ -187,7 +187,7 @@ static void deferred(const char *layout)
 		ok(put_many(&x, FEW));
 		put(x.l, x.s, "three", "one", "1");
 		wants(want, x.l->tables.txn.commit(x.s, E));
-		assert_int_equal(pg_err.item, 2);
+		assert_int_equal(last_err.item, 2);
 		is_empty(&x);
 		wants(BK_NOT_FOUND,
 		      x.l->tables.node.find(&(struct bk_slice){0}, x.s, bk_slice_str("zero"), E));

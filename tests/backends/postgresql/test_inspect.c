@@ -127,7 +127,7 @@ static void sizes(void **state)
 	lacks("table:");
 	ok(l->tables.store.make(l->store, E));
 	sql(admin, "ALTER TABLE bakeoff_inspect.node SET (autovacuum_enabled = off)");
-	s = pg_session(l, 0);
+	s = session(l, 0);
 	for (i = 0; i < 50; i++) {
 		snprintf(id, sizeof(id), "%d", i);
 		put(l, s, id, "", "doc");
@@ -156,7 +156,7 @@ static void counters(void **state)
 	int i;
 
 	ok(l->tables.store.make(l->store, E));
-	s = pg_session(l, 0);
+	s = session(l, 0);
 	inspect(l, BK_INSPECT_COUNTERS);
 	inserted = value("rows.inserted");
 	bytes = value("log.position.bytes");

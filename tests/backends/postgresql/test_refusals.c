@@ -75,8 +75,8 @@ static void refused_connections_say_why(void **state)
 	wants(BK_AUTH, pg_try_store(password));
 	says("password authentication failed");
 	says("28P01");
-	assert_string_equal(pg_err.sqlstate, "28P01");
-	assert_null(strstr(pg_err.message, CANARY));
+	assert_string_equal(last_err.sqlstate, "28P01");
+	assert_null(strstr(last_err.message, CANARY));
 	wants(BK_NOT_FOUND, pg_try_store(database));
 	says("3D000");
 	says("no-such; db");
@@ -94,7 +94,7 @@ static void too_many_connections(void **state)
 	wants(BK_UNAVAILABLE, pg_try_store(single));
 	says("too many connections");
 	says("53300");
-	assert_true(pg_err.flags & BK_ERR_RETRY);
+	assert_true(last_err.flags & BK_ERR_RETRY);
 	PQfinish(c);
 	while (strcmp(sql(admin, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'single'"),
 		      "0") != 0)
@@ -160,8 +160,8 @@ static void no_password_in_any_message(void **state)
 
 	for (i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
 		assert_true(pg_try_url(urls[i]) < 0);
-		if (strstr(pg_err.message, CANARY))
-			fail_msg("%s", pg_err.message);
+		if (strstr(last_err.message, CANARY))
+			fail_msg("%s", last_err.message);
 	}
 }
 
