@@ -6,6 +6,7 @@
 #include "matrix/parse.h"
 
 #include "results/results.h"
+#include "util/list.h"
 #include "util/suggest.h"
 #include "util/units.h"
 
@@ -117,20 +118,6 @@ bk_status bk_matrix_override(struct bk_matrix *m, const struct bk_matrix_overrid
 
 /* ---- --variants -------------------------------------------------------------------- */
 
-static bool in_list(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (*list) {
-		size_t n = strcspn(list, ",");
-
-		if (n == len && strncmp(list, name, n) == 0)
-			return true;
-		list += n + (list[n] == ',');
-	}
-	return false;
-}
-
 static bk_status check_variant_names(struct bk_matrix *m, const char *list, struct bk_error *err)
 {
 	size_t i;
@@ -168,7 +155,7 @@ bk_status bk_matrix_keep_variants(struct bk_matrix *m, const char *list, struct 
 	if (st < 0)
 		return st;
 	for (i = 0; i < m->cell_count; i++) {
-		if (in_list(list, m->variants[m->cells[i].variant].name))
+		if (bk_list_has(list, m->variants[m->cells[i].variant].name))
 			m->cells[kept++] = m->cells[i];
 	}
 	m->cell_count = kept;

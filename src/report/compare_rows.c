@@ -4,6 +4,7 @@
 #include "report/compare_rows.h"
 
 #include "scenario/scenario.h"
+#include "util/list.h"
 
 #include <bakeoff/backend_util.h>
 
@@ -105,21 +106,9 @@ static bool shown_by_scenario(const char *scenario, const char *metric, const ch
 static bool wanted(const struct loader *l, const char *scenario, const char *metric,
 		   const char *primary)
 {
-	const char *p = l->metrics;
-	size_t len = strlen(metric);
-
-	if (!p)
+	if (!l->metrics)
 		return shown_by_scenario(scenario, metric, primary);
-	if (strcmp(p, "all") == 0)
-		return true;
-	while (*p) {
-		size_t n = strcspn(p, ",");
-
-		if (n == len && strncmp(p, metric, n) == 0)
-			return true;
-		p += n + (p[n] == ',');
-	}
-	return false;
+	return strcmp(l->metrics, "all") == 0 || bk_list_has(l->metrics, metric);
 }
 
 /* 0 variant 1 kase 2 scenario 3 primary 4 marks 5 round 6 status 7 error 8 note 9 metric 10 unit
