@@ -170,6 +170,15 @@ bk_status ldb_node_put(struct bk_session *s, const struct bk_node *node, uint32_
 	return ldb_change_end(s, &locks, ldb_apply_put(s, node, hashes, mode, err), err);
 }
 
+/* A change under the name of one node. */
+static bk_status begin_one(struct bk_session *s, struct ldb_locks *locks, struct bk_slice id,
+			   struct bk_error *err)
+{
+	ldb_locks_init(locks);
+	ldb_locks_add(locks, ldb_hash(LDB_KEY_NODE, id), true);
+	return ldb_change_begin(s, locks, err);
+}
+
 bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_slice tail,
 			  const struct bk_link *links, size_t link_count, struct bk_error *err)
 {
@@ -182,9 +191,7 @@ bk_status ldb_node_append(struct bk_session *s, struct bk_slice id, struct bk_sl
 		status = check_links(err, links, link_count);
 	if (status != BK_OK)
 		return status;
-	ldb_locks_init(&locks);
-	ldb_locks_add(&locks, ldb_hash(LDB_KEY_NODE, id), true);
-	status = ldb_change_begin(s, &locks, err);
+	status = begin_one(s, &locks, id, err);
 	if (status != BK_OK)
 		return status;
 	return ldb_change_end(s, &locks, ldb_apply_append(s, id, tail, links, link_count, err),
@@ -198,9 +205,7 @@ bk_status ldb_node_remove(struct bk_session *s, struct bk_slice id, struct bk_er
 
 	if (status != BK_OK)
 		return status;
-	ldb_locks_init(&locks);
-	ldb_locks_add(&locks, ldb_hash(LDB_KEY_NODE, id), true);
-	status = ldb_change_begin(s, &locks, err);
+	status = begin_one(s, &locks, id, err);
 	if (status != BK_OK)
 		return status;
 	status = ldb_apply_remove(s, id, err);
