@@ -125,6 +125,11 @@ struct s3_transfer { /* starts as all zero; may be used again and again */
 
 bk_status s3_transfer_start(struct s3_transfer *t, struct s3_link *link,
 			    const struct s3_request *request, struct bk_error *err);
+/* For transfer.c: request.c writes `url` and `lines`, answer.c fills `answer`. */
+bool s3_request_write(struct s3_transfer *t, const struct s3_request *request);
+void s3_answer_listen(struct s3_transfer *t);
+void s3_answer_reset(struct s3_answer *answer);
+
 void s3_transfer_drop(struct s3_transfer *t); /* stop it where it is */
 void s3_transfer_resume(struct s3_transfer *t);
 void s3_transfer_free(struct s3_transfer *t);

@@ -69,8 +69,9 @@ static bk_status out_of_http(long status)
 
 static bool out_is_busy(const struct s3_answer *a)
 {
-	return a->status == 503 || a->status == 429 || strcmp(a->code, "SlowDown") == 0 ||
-	       strcmp(a->code, "RequestTimeout") == 0 || strcmp(a->code, "ServiceUnavailable") == 0;
+	return a->status == 503 || a->status == 429 || a->status == 408 ||
+	       strcmp(a->code, "SlowDown") == 0 || strcmp(a->code, "RequestTimeout") == 0 ||
+	       strcmp(a->code, "ServiceUnavailable") == 0;
 }
 
 static bool out_is_broken(const struct s3_answer *a)

@@ -106,7 +106,7 @@ bk_status s3_key_full(struct s3_buf *out, const struct s3_config *config, struct
 size_t s3_key_own(struct s3_buf *out, const struct s3_site *site, struct bk_slice full);
 size_t s3_key_most(const struct s3_config *config);
 
-/* read.c, write.c, multipart.c */
+/* read.c, write.c, parts.c, multipart.c */
 bk_status s3_read_open(struct bk_reader **out, struct bk_session *s, struct bk_slice key,
 		       uint64_t offset, uint64_t len, struct bk_binary_info *info,
 		       struct bk_error *err);
@@ -122,7 +122,10 @@ void s3_abort(struct bk_writer *w);
 bool s3_writer_init(struct bk_writer *w, struct bk_session *s);
 void s3_writer_free(struct bk_writer *w);
 
+struct s3_request s3_parts_request(const struct bk_writer *w, const char *what, const char *method);
 bk_status s3_parts_send(struct bk_writer *w, struct bk_error *err); /* the current one, when full */
+/* Until no more than `most` are on their way. */
+bk_status s3_parts_await(struct bk_writer *w, size_t most, struct bk_error *err);
 bk_status s3_parts_finish(struct bk_writer *w, struct bk_error *err);
 void s3_parts_abort(struct bk_writer *w, bk_status why);
 void s3_orphans_end(struct bk_session *s); /* at the session's end */

@@ -18,14 +18,15 @@ for backend in s3 s3-libs3; do
 	script "${begin}leave\n"
 	run endpoint="$proxy" bucket=$bucket <"$scratch/script"
 	wants '^put	OK'
-	answers 'PUT:/main/b:2:say=503,SlowDown' 'HEAD:/main/a:1:say=503,' 'GET:/main/a:1:say=500,InternalError'
-	script "open\tmain\nsession\n${on}put\tb\t1000\nstat\ta\nget\ta\nput\tb\t1000\ncounters\n"
+	answers 'PUT:/main/b:2:say=503,SlowDown' 'HEAD:/main/a:1:say=503,' 'GET:/main/a:1:say=500,InternalError' \
+		'PUT:/main/e:1:say=408,'
+	script "open\tmain\nsession\n${on}put\tb\t1000\nstat\ta\nget\ta\nput\te\t1000\ncounters\n"
 	run endpoint="$proxy" bucket=$bucket <"$scratch/script"
 	[ "$(grep -c '^put	OK' <<<"$out")" = 2 ] || say "$ran: $out"
 	wants '^stat	OK	size=1000$'
 	wants '^get	OK	good size=1000 got=1000$'
-	[ "$(counter retries)" = 4 ] || say "$ran: $(counter retries) retries are counted, not 4"
-	[ "$(counter requests)" = 9 ] || say "$ran: $(counter requests) requests are counted, not 9"
+	[ "$(counter retries)" = 5 ] || say "$ran: $(counter retries) retries are counted, not 5"
+	[ "$(counter requests)" = 10 ] || say "$ran: $(counter requests) requests are counted, not 10"
 	answers 'PUT:/main/c:9:say=503,SlowDown' 'PUT:/main/d:1:say=500,InternalError' 'PUT:/main/d:9:say=503,SlowDown'
 	script "open\tmain\nsession\n${on}put\tc\t10\nput\td\t10\n"
 	run endpoint="$proxy" bucket=$bucket retries=2 <"$scratch/script"

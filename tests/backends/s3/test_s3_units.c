@@ -8,7 +8,9 @@
 #include "sigv4.h"
 #include "xml.h"
 
+#include "s3-common/bytes.h"
 #include "s3-common/endpoint.h"
+#include "s3-common/pace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -254,6 +256,108 @@ static void hiding(void **state)
 	assert_string_equal(text, "a *, ** and an x*");
 }
 
+/* Bytes come out in order whether they were waited for or not; over the limit none is taken. */
+static void intake(void **state)
+{
+	struct s3_intake in = {.room = 0};
+	char buf[8];
+
+	assert_true(s3_intake_take(&in, "abcdef", 6, 8));
+	assert_false(s3_intake_take(&in, "ghi", 3, 8));
+	assert_true(s3_intake_waits(&in));
+	assert_int_equal(s3_intake_give(&in, buf, 4), 4);
+	assert_memory_equal(buf, "abcd", 4);
+	assert_int_equal(s3_intake_give(&in, buf, 4), 2);
+	assert_memory_equal(buf, "ef", 2);
+	assert_false(s3_intake_waits(&in));
+	s3_intake_aim(&in, buf, 4);
+	assert_true(s3_intake_take(&in, "gh", 2, 8));
+	assert_true(s3_intake_take(&in, "ijkl", 4, 8));
+	assert_int_equal(s3_intake_give(&in, buf, 4), 4);
+	assert_memory_equal(buf, "ghij", 4);
+	assert_int_equal(s3_intake_give(&in, buf, 4), 2);
+	assert_memory_equal(buf, "kl", 2);
+	s3_buf_free(&in.spill);
+}
+
+static void hold(void **state)
+{
+	struct s3_hold h = {.len = 0};
+	static char data[100000];
+
+	assert_true(s3_hold_put(&h, data, 10, 5000, 64, 1 << 20)); /* 5000 is not trusted */
+	assert_int_equal(h.cap, 65536);
+	assert_true(s3_hold_put(&h, data, 90000, 90010, 1 << 20, 1 << 20));
+	assert_int_equal(h.cap, 90010);
+	assert_true(s3_hold_put(&h, data, 1000, BK_SIZE_UNKNOWN, 1 << 20, 100000));
+	assert_int_equal(h.cap, 100000);
+	assert_int_equal(h.len, 91010);
+	free(h.data);
+}
+
+static void pace(void **state)
+{
+	const struct s3_access access = {.timeout_us = 1000000};
+	const struct s3_site site = {.backend = "s3", .access = &access};
+	struct bk_error err = bk_error_init();
+	uint64_t now = s3_now_ns(), until, longest = 0;
+	struct s3_pace p;
+	unsigned i;
+
+	s3_pace_init(&p, &site, UINT64_C(5000000000));
+	assert_false(s3_pace_enter(&p));
+	assert_int_equal(s3_pace_check(&until, &p, 0, UINT64_MAX, "get", &err), BK_OK);
+	assert_true(until == p.deadline_ns);
+	assert_int_equal(s3_pace_check(&until, &p, 0, now, "get", &err), BK_OK);
+	assert_true(until == now + 1000000000);
+	assert_int_equal(s3_pace_check(&until, &p, now + 500000000, now, "get", &err), BK_OK);
+	assert_true(until == now + 500000000);
+	assert_int_equal(s3_pace_check(&until, &p, now, now, "get", &err), BK_END);
+	assert_int_equal(s3_pace_check(&until, &p, 0, now - 1000000000, "get", &err), BK_TIMEOUT);
+	assert_non_null(strstr(err.message, "option timeout"));
+	p.deadline_ns = now;
+	assert_int_equal(s3_pace_check(&until, &p, 0, now, "get", &err), BK_TIMEOUT);
+	assert_true(err.flags & BK_ERR_RETRY);
+	s3_pace_cancel(&p);
+	assert_int_equal(s3_pace_check(&until, &p, 0, now, "get", &err), BK_CANCELLED);
+	assert_true(s3_pace_enter(&p));
+	for (i = 0; i < 2000; i++) {
+		uint64_t ns = s3_pace_jitter_ns(&p, i % 100);
+
+		assert_true(ns <= UINT64_C(5000000000));
+		assert_true(i % 100 || ns <= 50000000);
+		longest = ns > longest ? ns : longest;
+	}
+	assert_true(longest > UINT64_C(4000000000));
+}
+
+static void site_options(void **state)
+{
+	struct s3_access a = {.endpoint = "http://127.0.0.1:1",
+			      .bucket = "Not_aHost",
+			      .access_key = "key",
+			      .secret_key = "secret",
+			      .durability = BK_DURABLE_PROCESS};
+	struct bk_store_config c = {.space = "main", .mark = "m", .durability = BK_DURABLE_PROCESS};
+	struct bk_error err = bk_error_init();
+	struct s3_site site;
+
+	assert_int_equal(s3_site_init(&site, "s3", &a, &c, &err), BK_OK);
+	assert_int_equal(s3_site_session(&site, BK_DURABLE_MACHINE, &err), BK_INVALID);
+	s3_site_free(&site);
+	a.addressing = S3_VIRTUAL_HOST;
+	assert_int_equal(s3_site_init(&site, "s3", &a, &c, &err), BK_INVALID);
+	s3_site_free(&site);
+	a.addressing = S3_PATH_STYLE;
+	a.secret_key = "se\ncret";
+	assert_int_equal(s3_site_init(&site, "s3", &a, &c, &err), BK_INVALID);
+	assert_null(strstr(err.message, "cret h"));
+	s3_site_free(&site);
+	c.durability = BK_DURABLE_MACHINE;
+	assert_int_equal(s3_site_init(&site, "s3", &a, &c, &err), BK_UNSUPPORTED);
+	s3_site_free(&site);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +371,10 @@ int main(void)
 		cmocka_unit_test(endpoints),
 		cmocka_unit_test(no_secret_in_url_error),
 		cmocka_unit_test(hiding),
+		cmocka_unit_test(intake),
+		cmocka_unit_test(hold),
+		cmocka_unit_test(pace),
+		cmocka_unit_test(site_options),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);
