@@ -60,16 +60,17 @@ static bool cal_is_lost(S3Status status)
 }
 
 /* HttpErrorUnknown: an answer without an error document (HEAD has none), and with none of the HTTP
- * statuses that libs3 2.0 knows: 429 or 5xx. */
+ * statuses that libs3 2.0 knows: 429 or 5xx.  XmlParseFailure: a page of a proxy's, mostly. */
 static bool cal_is_busy(S3Status status)
 {
 	return S3_status_is_retryable(status) || status == S3StatusErrorSlowDown ||
-	       status == S3StatusHttpErrorUnknown;
+	       status == S3StatusHttpErrorUnknown || status == S3StatusXmlParseFailure;
 }
 
 static bool cal_is_broken(S3Status status)
 {
-	return status == S3StatusErrorInternalError || status == S3StatusHttpErrorUnknown;
+	return status == S3StatusErrorInternalError || status == S3StatusHttpErrorUnknown ||
+	       status == S3StatusXmlParseFailure;
 }
 
 bool l3_is_missing(const struct l3_call *call)

@@ -7,6 +7,7 @@ Prints the port that it listens on.  RULE is METHOD:REGEX:TIMES:ACTION; the firs
 request's method and its path with query, and has been used fewer than TIMES times, is applied:
     say=STATUS,CODE     the server is not asked
     did=STATUS,CODE     the server is asked, and what it answers is kept from the client
+    page=STATUS         a page of a proxy's: the server is not asked
     header=NAME,VALUE   the server's answer with one header changed
     chunked             the server's answer without its length
 CODE is that of an error document; without one the answer has no body.  Nothing is changed until the
@@ -75,6 +76,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def one(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         what, _, how = rule(self.command, self.path).partition("=")
+        if what == "page":
+            data = b"<html><p>Bad <b>gateway</p></html>"
+            self.say(int(how), [("Content-Length", str(len(data))), ("Content-Type", "text/html")], data)
+            return
         if what != "say":
             answer, data = self.ask(body)
         if what in ("say", "did"):

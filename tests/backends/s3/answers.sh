@@ -33,6 +33,14 @@ for backend in s3 s3-libs3; do
 	wants '^put	IO	http=[0-9]* retry ms=.*SlowDown.*after 2 tries more'
 	wants '^put	IO	http=[0-9]* retry unknown ms=.*SlowDown.*after 2 tries more'
 
+	# a proxy's page in the server's place
+	answers 'PUT:/main/e:1:page=502' 'PUT:/main/f:9:page=502' 'GET:/main/e:1:page=503'
+	script "open\tmain\nsession\n${on}put\te\t1000\nget\te\nput\tf\t10\n"
+	run endpoint="$proxy" bucket=$bucket retries=1 <"$scratch/script"
+	wants '^put	OK	size=1000$'
+	wants '^get	OK	good size=1000 got=1000$'
+	wants '^put	(IO|CORRUPT)	http=[0-9]* retry unknown ms=.*after 1 tries more'
+
 	# buckets: ours already, made but not told, not to be made
 	answers "PUT:^/owned-$backend/?\$:1:did=409,BucketAlreadyOwnedByYou" \
 		"PUT:^/lost-$backend/?\$:9:did=500,InternalError" "PUT:^/full-$backend/?\$:9:say=400,TooManyBuckets" \

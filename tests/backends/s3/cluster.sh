@@ -53,7 +53,8 @@ cluster_crash_script() {
 		pids=\$(cat "$cluster/rgw.pid" "$cluster/osd.pid")
 		kill -9 \$pids
 		for pid in \$pids; do
-			while [ -e /proc/\$pid ] && ! grep -q '^State:.Z' /proc/\$pid/status; do sleep 0.01; done
+			# its first thread may be dead while another still holds the files
+			while [ -e /proc/\$pid ] && { ! grep -q '^State:.Z' /proc/\$pid/status || [ "\$(ls /proc/\$pid/task | wc -l)" -gt 1 ]; }; do sleep 0.01; done
 		done
 		setsid ceph-osd -c "$cluster/ceph.conf" -i 0 -f >>"$cluster/log" 2>&1 </dev/null &
 		echo \$! >"$cluster/osd.pid"
