@@ -104,6 +104,18 @@ bk_status bk_results_run_begin(int64_t *run, struct bk_results *r, const struct 
 	return st;
 }
 
+const char *bk_results_file(struct bk_results *r)
+{
+	return sqlite3_db_filename(r->db, "main");
+}
+
+bk_status bk_results_run_cut(struct bk_results *r, int64_t run, struct bk_error *err)
+{
+	return insert(r, "close a run that was killed", err,
+		      "UPDATE run SET status = 'killed' WHERE id = ? AND status = 'running'", "i",
+		      run);
+}
+
 bk_status bk_results_run_end(struct bk_results *r, int64_t run, const char *status,
 			     struct bk_error *err)
 {

@@ -40,6 +40,10 @@ struct bk_run_row {
 };
 bk_status bk_results_run_begin(int64_t *run, struct bk_results *r, const struct bk_run_row *row,
 			       struct bk_error *err);
+/* Where it is, from the root; NULL: unknown. */
+const char *bk_results_file(struct bk_results *r);
+/* A run that still says `running`, of which nobody is there any more: killed. */
+bk_status bk_results_run_cut(struct bk_results *r, int64_t run, struct bk_error *err);
 /* status: done, interrupted, failed */
 bk_status bk_results_run_end(struct bk_results *r, int64_t run, const char *status,
 			     struct bk_error *err);

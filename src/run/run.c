@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 void bk_run_message(struct bk_run_state *s, const char *fmt, ...)
@@ -117,33 +115,6 @@ bk_status bk_run_check_data(const struct bk_matrix *matrix, struct bk_error *err
 
 /* ---- Folders ------------------------------------------------------------------------------ */
 
-/* A folder of this run's own below the data folder; it is removed only when it is empty. */
-static bk_status make_folder(struct bk_run_state *s, struct bk_error *err)
-{
-	char name[64];
-	struct tm tm;
-	time_t now = time(NULL);
-	bk_status st;
-
-	st = bk_fs_mkdirs(s->m->data, 0700, err);
-	if (st < 0)
-		return st;
-	gmtime_r(&now, &tm);
-	snprintf(name, sizeof(name), "run-%04d%02d%02d-%02d%02d%02d-%d", tm.tm_year + 1900,
-		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
-	s->folder = bk_fs_join(s->m->data, name);
-	if (!s->folder)
-		return bk_fail(err, BK_NOMEM, 0, "out of memory");
-	if (mkdir(s->folder, 0700) < 0) {
-		st = bk_fail(err, bk_fs_status(errno), errno, "cannot make the folder %s: %s",
-			     s->folder, strerror(errno));
-		free(s->folder);
-		s->folder = NULL;
-		return st;
-	}
-	return BK_OK;
-}
-
 static bk_status place_variants(struct bk_run_state *s, struct bk_error *err)
 {
 	bk_status st = BK_OK;
@@ -167,29 +138,6 @@ static bk_status place_variants(struct bk_run_state *s, struct bk_error *err)
 		free(folder);
 	}
 	return st;
-}
-
-/* Folders that the stores left empty; anything else stays, and is named. */
-static void remove_folders(struct bk_run_state *s)
-{
-	size_t i;
-
-	if (!s->folder)
-		return;
-	for (i = 0; s->stores && i < s->m->variant_count; i++) {
-		char *folder = bk_fs_join(s->folder, s->m->variants[i].name);
-
-		if (s->stores[i].nodes.folder)
-			rmdir(s->stores[i].nodes.folder);
-		if (s->stores[i].binaries.folder)
-			rmdir(s->stores[i].binaries.folder);
-		if (folder)
-			rmdir(folder);
-		free(folder);
-	}
-	if (rmdir(s->folder) < 0)
-		bk_run_message(s, "data is left in %s", s->folder);
-	rmdir(s->m->data);
 }
 
 /* ---- The run -------------------------------------------------------------------------------- */
@@ -221,6 +169,7 @@ static bk_status begin(struct bk_run_state *s, struct bk_error *err)
 	if (st < 0)
 		return st;
 	s->summary->run = s->run;
+	bk_run_folder_note(s);
 	if (events && events->began)
 		events->began(events->ctx, s->run, s->m,
 			      (uint32_t)(s->m->rounds * s->m->cell_count));
@@ -252,10 +201,12 @@ static void finish(struct bk_run_state *s, bk_status st)
 	bk_datasets_close(s);
 	for (i = 0; s->stores && i < s->m->variant_count; i++)
 		bk_variant_stores_stop(&s->stores[i]);
-	if (s->config->keep && s->folder)
+	if (s->config->keep && s->folder) {
 		snprintf(s->summary->data, sizeof(s->summary->data), "%s", s->folder);
-	else
-		remove_folders(s);
+		bk_run_folder_keep(s);
+	} else {
+		bk_run_folder_remove(s);
+	}
 	if (s->run && bk_results_run_end(s->config->results, s->run,
 					 st >= 0                   ? "done"
 					 : s->summary->interrupted ? "interrupted"
@@ -285,7 +236,7 @@ bk_status bk_run(struct bk_run_summary *out, const struct bk_run_config *config,
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));
-	st = make_folder(&s, err);
+	st = bk_run_folder_make(&s, err);
 	if (st >= 0)
 		st = place_variants(&s, err);
 	if (st >= 0)

@@ -69,6 +69,7 @@ struct bk_run_state {
 	struct bk_order order;
 	struct bk_monitor monitor;
 	char *folder; /* of this run's data */
+	int claim;    /* folder.c */
 	int64_t run;
 	uint32_t position;
 	bool results_failed; /* the results file cannot be written: the run ends */
@@ -77,6 +78,13 @@ struct bk_run_state {
 	const struct bk_variant_stores *metered_stores;
 	struct bk_run_summary *summary;
 };
+
+/* folder.c: makes the run's folder, and removes those of runs that were killed.  Once the run has a
+ * number, note() it.  At the end: keep() leaves the data to whoever wants it. */
+bk_status bk_run_folder_make(struct bk_run_state *s, struct bk_error *err);
+void bk_run_folder_note(struct bk_run_state *s);
+void bk_run_folder_keep(struct bk_run_state *s);
+void bk_run_folder_remove(struct bk_run_state *s);
 
 /* monitor.c */
 bk_status bk_monitor_start(struct bk_monitor *monitor, const struct bk_run_config *config,

@@ -48,7 +48,7 @@ Y
 "$bakeoff" run m.yaml --results i.db >int.out 2>int.err </dev/null &
 pid=$!
 for _ in $(seq 100); do
-	grep -q '^\[2/' int.err && break
+	grep -qs '^\[2/' int.err && break
 	sleep 0.1
 done
 kill -INT "$pid"
@@ -65,10 +65,11 @@ wants_status 0
 
 # so does the end of whoever looked on: a terminal that closes, a pipe without a reader
 for signal in HUP PIPE; do
+	rm int.err # not that of the run before
 	"$bakeoff" run m.yaml --results h.db >int.out 2>int.err </dev/null &
 	pid=$!
 	for _ in $(seq 100); do
-		grep -q '^\[2/' int.err && break
+		grep -qs '^\[2/' int.err && break
 		sleep 0.1
 	done
 	kill "-$signal" "$pid"
@@ -94,10 +95,11 @@ grep -q 'f.db' int.err || say "limit on file sizes: $(cat int.err)"
 rm -rf bakeoff-data
 
 # kill -9: what was recorded is there
+rm int.err
 "$bakeoff" run m.yaml --results k.db >int.out 2>int.err </dev/null &
 pid=$!
 for _ in $(seq 100); do
-	grep -q '^\[2/' int.err && break
+	grep -qs '^\[2/' int.err && break
 	sleep 0.1
 done
 kill -KILL "$pid"
@@ -105,6 +107,31 @@ wait "$pid" 2>/dev/null || true
 run compare --results k.db
 wants_status 0
 wants_out 'n-children'
+
+# ... and the next run takes away its data, not that of a living run, of --keep, or of somebody else
+left=$(echo bakeoff-data/run-*)
+[ -d "$left" ] || say "a killed run left nothing: $left"
+sed 's/^rounds: .*/rounds: 1/' m.yaml >short.yaml
+run run short.yaml --results other.db --data kept --keep
+mkdir -p bakeoff-data/run-of-mine "$scratch/elsewhere"
+echo letter >bakeoff-data/run-of-mine/claim
+exec 9<bakeoff-data/run-of-mine/claim
+flock 9
+mv kept/run-* bakeoff-data/run-kept
+ln -s ../bakeoff-data/run-of-mine bakeoff-data/run-link
+ln -s "$scratch/elsewhere" bakeoff-data/run-elsewhere
+: >"$scratch/elsewhere/claim"
+run run short.yaml --results k.db
+wants_status 0
+wants_err "removed .*/?$left, which a run that was killed had left"
+[ ! -e "$left" ] || say "$ran: $left is there"
+[ -d bakeoff-data/run-kept ] && [ -e bakeoff-data/run-of-mine/claim ] && [ -e "$scratch/elsewhere/claim" ] ||
+	say "$ran: took what is not its own"
+run runs --results k.db
+wants_out '^ +1 .* killed '
+wants_out '^ +2 .* done '
+exec 9<&-
+rm -r bakeoff-data
 
 # several runs at once on one results file, which all of them find missing
 for i in 1 2 3 4; do
