@@ -265,12 +265,16 @@ bk_status file_node_put(struct bk_session *s, const struct bk_node *node, uint32
 	p.node.links = s->links;
 	p.version = file_store_version(s->store);
 	file_node_name(s->store, p.name, node->id);
-	/* What cannot be should not cost a file. */
-	pthread_rwlock_rdlock(&s->store->swap);
-	status = put_check_index(&p, err);
-	pthread_rwlock_unlock(&s->store->swap);
-	if (status == BK_OK)
-		status = put_write_temp(&p, err);
+	/* What cannot be should not cost a file.  A node that another session is making may be seen
+	 * by halves here, its path without its id: an UPSERT has to wait for the stripes. */
+	if (mode != BK_PUT_UPSERT) {
+		pthread_rwlock_rdlock(&s->store->swap);
+		status = put_check_index(&p, err);
+		pthread_rwlock_unlock(&s->store->swap);
+		if (status != BK_OK)
+			return status;
+	}
+	status = put_write_temp(&p, err);
 	if (status != BK_OK)
 		return status;
 	file_note_lax(s);

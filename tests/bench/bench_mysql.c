@@ -242,6 +242,138 @@ static double measure_get_4(void)
 	return measure_get(4);
 }
 
+/* The same row by the same index, asked for with the client library alone. */
+struct bare_reader {
+	MYSQL *conn;
+	MYSQL_STMT *stmt;
+	const struct rows *rows;
+	struct bk_rng rng;
+	uint64_t done;
+};
+
+static void bare_prepare(struct bare_reader *r)
+{
+	char sql[300];
+	MYSQL_RES *res;
+	MYSQL_ROW row;
+
+	r->conn = bare_connect();
+	bare(r->conn, "SELECT table_name FROM information_schema.tables WHERE table_schema="
+		      "DATABASE() AND table_name LIKE '%\\_node'");
+	res = mysql_store_result(r->conn);
+	row = res ? mysql_fetch_row(res) : NULL;
+	if (!row)
+		bench_die("the table of nodes is not there");
+	snprintf(sql, sizeof(sql), "SELECT version,segs,doc FROM `%s` WHERE id=?", row[0]);
+	mysql_free_result(res);
+	r->stmt = mysql_stmt_init(r->conn);
+	if (!r->stmt || mysql_stmt_prepare(r->stmt, sql, strlen(sql)))
+		bench_die("%s: %s", sql, mysql_error(r->conn));
+}
+
+static void *bare_slice(void *arg)
+{
+	struct bare_reader *r = arg;
+	double end = bench_now_ns() + SLICE_S * 1e9;
+	uint64_t version, segs;
+	char doc[DOC + 1];
+	unsigned long len;
+	MYSQL_BIND in = {.buffer_type = MYSQL_TYPE_STRING}, out[3];
+
+	memset(out, 0, sizeof(out));
+	out[0] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &version};
+	out[1] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &segs};
+	out[2] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_BLOB,
+			      .buffer = doc,
+			      .buffer_length = sizeof(doc),
+			      .length = &len};
+	while (bench_now_ns() < end) {
+		struct bk_slice id = r->rows->node[bk_rng_below(&r->rng, ROWS)].id;
+
+		in.buffer = (void *)(uintptr_t)id.data;
+		in.buffer_length = (unsigned long)id.len;
+		if (mysql_stmt_bind_param(r->stmt, &in) || mysql_stmt_execute(r->stmt) ||
+		    mysql_stmt_bind_result(r->stmt, out) || mysql_stmt_fetch(r->stmt) ||
+		    len != DOC || mysql_stmt_fetch(r->stmt) != MYSQL_NO_DATA)
+			bench_die("bare get: %s", mysql_stmt_error(r->stmt));
+		mysql_stmt_free_result(r->stmt);
+		r->done++;
+	}
+	return NULL;
+}
+
+static double bare_rate(struct bare_reader *readers, size_t n)
+{
+	pthread_t threads[4];
+	uint64_t done = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		readers[i].done = 0;
+		if (pthread_create(&threads[i], NULL, bare_slice, &readers[i]))
+			bench_die("no thread");
+	}
+	for (i = 0; i < n; i++) {
+		pthread_join(threads[i], NULL);
+		done += readers[i].done;
+	}
+	return (double)done / SLICE_S;
+}
+
+static double measure_get_bare(size_t n)
+{
+	struct rows *rows = make_rows(ROWS, false);
+	struct bare_reader bare_readers[4];
+	struct reader readers[4];
+	double ratios[PAIRS];
+	struct bench_store b;
+	size_t i;
+
+	memset(readers, 0, sizeof(readers));
+	memset(bare_readers, 0, sizeof(bare_readers));
+	open_store(&b);
+	for (i = 0; i < n; i++) {
+		readers[i].b = &b;
+		readers[i].rows = bare_readers[i].rows = rows;
+		readers[i].s = bench_session(&b, BK_DURABLE_NONE);
+		bk_rng_init(&readers[i].rng, i);
+		bk_rng_init(&bare_readers[i].rng, i);
+	}
+	load_rows(&b, readers[0].s, rows, ROWS);
+	for (i = 0; i < n; i++)
+		bare_prepare(&bare_readers[i]);
+	backend_rate(readers, n);
+	bare_rate(bare_readers, n);
+	for (i = 0; i < PAIRS; i++) {
+		double theirs = i % 2 ? 0 : bare_rate(bare_readers, n);
+		double ours = backend_rate(readers, n);
+
+		if (i % 2)
+			theirs = bare_rate(bare_readers, n);
+		ratios[i] = ours / theirs;
+		if (getenv("BENCH_VERBOSE"))
+			fprintf(stderr, "%zu: bare %.0f/s, backend %.0f/s\n", n, theirs, ours);
+	}
+	for (i = 0; i < n; i++) {
+		mysql_stmt_close(bare_readers[i].stmt);
+		mysql_close(bare_readers[i].conn);
+		b.io->tables.session.close(readers[i].s);
+	}
+	bench_close(&b);
+	free(rows);
+	return bench_median(ratios, PAIRS);
+}
+
+static double measure_get_bare_1(void)
+{
+	return measure_get_bare(1);
+}
+
+static double measure_get_bare_4(void)
+{
+	return measure_get_bare(4);
+}
+
 /* ---- put_many ------------------------------------------------------------------- */
 
 /* What a script holds: statements of BATCH rows, nodes and links by turns, spelt before the clock.
@@ -468,6 +600,8 @@ static double measure_members(void)
 static const struct bench list[] = {
 	{"mysql_get_1_ratio", 0.95, true, measure_get_1},
 	{"mysql_get_4_ratio", 0.95, true, measure_get_4},
+	{"mysql_get_1_bare_ratio", 0.95, true, measure_get_bare_1},
+	{"mysql_get_4_bare_ratio", 0.95, true, measure_get_bare_4},
 	{"mysql_put_many_ratio", 1.0, true, measure_put},
 	{"mysql_members_ratio", 40, true, measure_members},
 };
