@@ -10,6 +10,7 @@ if [ "$(id -u)" = 0 ] && ! setpriv --reuid 61234 --regid 61234 --clear-groups te
 	cp -rL "$build/backends" "$build/matrix" "$reachable_copy/build/"
 	cp -r "$build/tests/service/backends" "$reachable_copy/build/tests/service/"
 	cp "$scripts"/*.sh "$reachable_copy/tests/service/"
+	cp "$scripts/../lib.sh" "$reachable_copy/tests/"
 	chmod -R go+rX "$reachable_copy"
 	build=$reachable_copy/build program=$reachable_copy/build/$(basename "$program")
 	scripts=$reachable_copy/tests/service

@@ -81,9 +81,10 @@ for name in "${servers[@]}"; do
 	wants_status 0
 	spare=$(ls -d /dev/shm/bakeoff.spare-"$(id -u)"-*"${template: -24}" 2>/dev/null || true)
 	[ -n "$spare" ] && [ -e "$spare/data" ] || say "$ran: no spare"
+	this=$(stat -c %i "$spare/data") # the keeper of that exec may yet make another
 	run exec "$name" -- bash -c "note; $(question "$name")"
 	wants_out '^1$'
-	[ ! -e "$spare/data" ] || say "$ran: the spare was not taken"
+	[ "$(stat -c %i "$spare/data" 2>/dev/null)" != "$this" ] || say "$ran: the spare was not taken"
 	rm -rf "$spare"
 	wants_clean "$ran"
 done
