@@ -48,6 +48,15 @@ static void duration(char out[24], double seconds)
 		snprintf(out, 24, "%lu:%02lu", s / 60, s % 60);
 }
 
+/* What the trials took so far, for each to come, less what the one under way has had of it: so it
+ * falls while time passes, and is corrected where a trial ends. */
+static double seconds_left(const struct bk_progress *p, double now)
+{
+	double each = p->finished_seconds / p->finished, gone = now - p->finished_seconds;
+
+	return each * (p->total - p->finished) - (gone < each ? gone : each);
+}
+
 static void began(void *ctx, int64_t run, const struct bk_matrix *matrix, uint32_t trials)
 {
 	struct bk_progress *p = ctx;
@@ -55,15 +64,17 @@ static void began(void *ctx, int64_t run, const struct bk_matrix *matrix, uint32
 	p->total = trials;
 	if (!p->quiet)
 		fprintf(p->out,
-			"run %" PRId64 ": %s, %zu cells x %" PRIu32 " rounds, seed %" PRIu64 "\n",
-			run, matrix->name, matrix->cell_count, matrix->rounds, matrix->seed);
+			"run %" PRId64 ": %s, %zu cell%s x %" PRIu32 " round%s, seed %" PRIu64 "\n",
+			run, matrix->name, matrix->cell_count, matrix->cell_count == 1 ? "" : "s",
+			matrix->rounds, matrix->rounds == 1 ? "" : "s", matrix->seed);
 }
 
 static void tick(void *ctx, const struct bk_run_trial *t)
 {
 	struct bk_progress *p = ctx;
-	char line[512], rate[48] = "", left[24] = "", goal[48] = "";
-	int n;
+	char head[64], tail[160], rate[48] = "", left[24] = "", goal[64] = "";
+	size_t len = strlen(t->cell->name);
+	int room;
 
 	if (p->quiet || !p->terminal)
 		return;
@@ -74,17 +85,28 @@ static void tick(void *ctx, const struct bk_run_trial *t)
 		bk_figure_format(figure, (double)t->done / t->phase_seconds, "1/s");
 		snprintf(rate, sizeof(rate), " %s", figure);
 	}
-	if (t->goal)
+	if (t->goal && t->done > t->goal) /* reads go on for a second */
+		snprintf(goal, sizeof(goal), " %" PRIu64 " (at least %" PRIu64 ")", t->done,
+			 t->goal);
+	else if (t->goal)
 		snprintf(goal, sizeof(goal), " %" PRIu64 "/%" PRIu64, t->done, t->goal);
 	if (p->finished)
-		duration(left, t->run_seconds / p->finished * (t->total - p->finished));
-	n = snprintf(line, sizeof(line),
-		     "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %s  %s%s%s%s%s", t->position,
-		     t->total, t->round, t->cell->name, t->phase, goal, rate,
-		     left[0] ? "  left " : "", left);
-	if (n >= p->width)
-		line[p->width - 1] = '\0';
-	fprintf(p->out, CLEAR "%s%s%s", colour(p, DIM), line, colour(p, PLAIN));
+		duration(left, seconds_left(p, t->run_seconds));
+	snprintf(head, sizeof(head), "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  ", t->position,
+		 t->total, t->round);
+	snprintf(tail, sizeof(tail), "  %s%s%s%s%s", t->phase, goal, rate,
+		 left[0] ? "  left about " : "", left);
+	/* half a number would be a wrong one: it is the name that gives way */
+	room = p->width - 1 - (int)strlen(head) - (int)strlen(tail);
+	if (room < 8) {
+		room += (int)strlen(tail);
+		tail[0] = '\0';
+	}
+	if ((int)len <= room)
+		room = (int)len;
+	fprintf(p->out, CLEAR "%s%s%.*s%s%s%s", colour(p, DIM), head,
+		room < (int)len ? (room > 2 ? room - 2 : 0) : room, t->cell->name,
+		room < (int)len ? ".." : "", tail, colour(p, PLAIN));
 	fflush(p->out);
 	p->line_open = true;
 	funlockfile(p->out);
@@ -107,6 +129,7 @@ static void finished(void *ctx, const struct bk_run_verdict *v)
 
 	flockfile(p->out);
 	p->finished++;
+	p->finished_seconds = v->run_seconds;
 	if (p->quiet && ok) {
 		funlockfile(p->out);
 		return;

@@ -17,7 +17,7 @@ struct bk_progress {
 	int width;      /* columns */
 	bool line_open; /* a changing line is on the screen */
 	uint32_t total;
-	double ok_seconds; /* of finished trials, for the time left */
+	double finished_seconds; /* of the run, when the last trial ended */
 	uint32_t finished;
 };
 

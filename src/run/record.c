@@ -4,6 +4,8 @@
  */
 #include "run/session.h"
 
+#include "util/clock.h"
+
 #include <bakeoff/backend_util.h>
 
 #include <jansson.h>
@@ -158,6 +160,7 @@ static bk_status record_trial(struct bk_run_state *s, size_t cell, uint32_t roun
 		.status = v->status,
 		.error = row.error,
 		.seconds = v->seconds,
+		.run_seconds = (double)(bk_clock_ns() - s->monitor.run_start_ns) / 1e9,
 	};
 	bk_status st = bk_results_trial(s->config->results, &row, add_outcome, out, err);
 

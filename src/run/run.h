@@ -30,7 +30,7 @@ struct bk_run_verdict {
 	const char *error;  /* NULL: none */
 	const char *metric; /* the primary one, when ok */
 	const char *unit;
-	double value, seconds;
+	double value, seconds, run_seconds;
 };
 struct bk_run_events {
 	void *ctx;

@@ -102,6 +102,8 @@ static void begin_display(struct bk_run_state *s, size_t cell, uint32_t round)
 	s->monitor.trial.position = s->position;
 	s->monitor.trial.total = (uint32_t)(s->m->rounds * s->m->cell_count);
 	pthread_mutex_unlock(&s->monitor.lock);
+	bk_monitor_phase(&s->monitor, "opening",
+			 0); /* not the last trial's phase under this name */
 }
 
 static bk_status execute(struct bk_run_state *s, size_t cell, uint32_t round,
