@@ -268,6 +268,20 @@ static bool excluded(const struct bk_matrix *m, const struct bk_yaml *entry, siz
 	return true;
 }
 
+/* A name leaves out what is at its default; a pattern may speak of it all the same. */
+static bool full_name_matches(const struct bk_matrix *m, size_t variant, size_t kase,
+			      const char *only)
+{
+	struct bk_buf name = BK_BUF_INIT;
+	bool matches;
+
+	bk_buf_putf(&name, "%s/", m->variants[variant].name);
+	bk_case_full_name(&name, &m->cases[kase]);
+	matches = bk_matrix_glob(only, bk_buf_str(&name));
+	bk_buf_free(&name);
+	return matches;
+}
+
 static bool wanted(const struct bk_matrix *m, const struct bk_yaml *exclude, size_t variant,
 		   size_t kase, const char *name, const char *only)
 {
@@ -277,7 +291,7 @@ static bool wanted(const struct bk_matrix *m, const struct bk_yaml *exclude, siz
 		if (excluded(m, entry, variant, &m->cases[kase]))
 			return false;
 	}
-	return !only || bk_matrix_glob(only, name);
+	return !only || bk_matrix_glob(only, name) || full_name_matches(m, variant, kase, only);
 }
 
 bk_status bk_matrix_cells(struct bk_matrix *m, const struct bk_yaml *exclude, const char *only,

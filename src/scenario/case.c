@@ -31,7 +31,16 @@ static bool at_default(const struct bk_param *p, const struct bk_value *v)
 	return bk_param_parse(&def, p, p->def, &err) >= 0 && strcmp(def.text, v->text) == 0;
 }
 
-static void put_name(struct bk_buf *buf, const struct bk_case *c, bool data_only)
+enum which { OF_NAME, OF_DATA, OF_ALL };
+
+static bool belongs(enum which which, const struct bk_param *p, const struct bk_value *v)
+{
+	if (which == OF_DATA)
+		return p->flags & BK_PARAM_DATA;
+	return which == OF_ALL || p->flags & BK_PARAM_SHOWN || !at_default(p, v);
+}
+
+static void put_name(struct bk_buf *buf, const struct bk_case *c, enum which which)
 {
 	const struct bk_param *const *params = c->scenario->params;
 	const char *sep = "[";
@@ -39,9 +48,7 @@ static void put_name(struct bk_buf *buf, const struct bk_case *c, bool data_only
 
 	bk_buf_puts(buf, c->scenario->name);
 	for (i = 0; params[i]; i++) {
-		if (data_only ? !(params[i]->flags & BK_PARAM_DATA)
-			      : !(params[i]->flags & BK_PARAM_SHOWN) &&
-					at_default(params[i], &c->values[i]))
+		if (!belongs(which, params[i], &c->values[i]))
 			continue;
 		bk_buf_putf(buf, "%s%s=%s", sep, params[i]->name, c->values[i].text);
 		sep = ",";
@@ -52,12 +59,17 @@ static void put_name(struct bk_buf *buf, const struct bk_case *c, bool data_only
 
 void bk_case_name(struct bk_buf *buf, const struct bk_case *c)
 {
-	put_name(buf, c, false);
+	put_name(buf, c, OF_NAME);
+}
+
+void bk_case_full_name(struct bk_buf *buf, const struct bk_case *c)
+{
+	put_name(buf, c, OF_ALL);
 }
 
 void bk_case_data_key(struct bk_buf *buf, const struct bk_case *c)
 {
-	put_name(buf, c, true);
+	put_name(buf, c, OF_DATA);
 }
 
 const struct bk_value *bk_case_find(const struct bk_case *c, const char *name)

@@ -60,6 +60,8 @@ void bk_case_init(struct bk_case *c, const struct bk_scenario *scenario);
 /* "n-members[n=10000,access=document]": parameters that are always shown, and those that are not
  * at their default.  Into buf, appended. */
 void bk_case_name(struct bk_buf *buf, const struct bk_case *c);
+/* Every parameter, at its default or not: for patterns. */
+void bk_case_full_name(struct bk_buf *buf, const struct bk_case *c);
 /* "n-members[n=10000,hierarchy=flat]": data parameters only; cases of one variant with the same
  * key share one data set. */
 void bk_case_data_key(struct bk_buf *buf, const struct bk_case *c);
