@@ -52,7 +52,7 @@ static const struct bk_flag flags[] = {
 	{.name = "reference", .arg = "VARIANT", .help = "what the others are held against"},
 	{.name = "metrics",
 	 .arg = "NAME,...",
-	 .help = "these instead of each scenario's primary one; all: every one"},
+	 .help = "these instead of what each scenario shows; all: every one"},
 	{.name = "format", .arg = "table|md|csv|json", .help = "table by default"},
 	BK_CMD_RESULTS_FLAG,
 	{0},

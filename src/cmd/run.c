@@ -12,6 +12,7 @@
 
 #include <bakeoff/backend_util.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,11 @@ static void compare(struct bk_results *results, int64_t run)
 static int report_end(const struct bk_run_summary *summary, const char *file, bool named,
 		      bool quiet)
 {
-	char path[600], with[620] = "";
+	char path[600], with[620] = "", program[600];
 
+	/* as it was called: a build folder is not in PATH */
+	snprintf(program, sizeof(program), "%s", program_invocation_name);
+	bk_one_line(program);
 	snprintf(path, sizeof(path), "%s", file);
 	bk_one_line(path);
 	if (named)
@@ -71,10 +75,11 @@ static int report_end(const struct bk_run_summary *summary, const char *file, bo
 		fprintf(stderr, "%" PRIu32 " trials ok, %" PRIu32 " failed; results in %s\n",
 			summary->trials_ok, summary->trials_failed, path);
 		if (summary->data[0])
-			fprintf(stderr, "data kept in %s\n", summary->data);
-		fprintf(stderr,
-			"next: bakeoff compare %" PRId64 "%s   bakeoff show %" PRId64 "%s\n",
-			summary->run, with, summary->run, with);
+			fprintf(stderr,
+				"data kept in %s\nto look at it: %s inspect %s/VARIANT/nodes\n",
+				summary->data, program, summary->data);
+		fprintf(stderr, "next: %s compare %" PRId64 "%s   %s show %" PRId64 "%s\n", program,
+			summary->run, with, program, summary->run, with);
 	}
 	if (summary->interrupted)
 		return 130;
@@ -121,6 +126,7 @@ static int execute(struct bk_matrix *m, const struct bk_cmd_args *args, const ch
 	bk_results_close(config.results);
 	free(note);
 	bk_one_line(summary.data);
+	fflush(stdout); /* where both go to one place, the comparison comes first */
 	rc = report_end(&summary, path, bk_cmd_flag(args, "results") != NULL, quiet);
 	return st < 0 ? BK_EXIT_FAILED : rc;
 }
@@ -163,7 +169,7 @@ static int run_exec(const struct bk_cmd_args *args)
 static const struct bk_flag flags[] = {
 	{.name = "only",
 	 .arg = "GLOB",
-	 .help = "only cells of that name, such as '*access=native*'"},
+	 .help = "only cells of that name, such as '*threads=1*', at its default or not"},
 	{.name = "variants", .arg = "NAME,...", .help = "only these variants of the matrix"},
 	{.name = "rounds", .arg = "N", .help = "instead of the matrix's own"},
 	{.name = "seed", .arg = "S", .help = "instead of the matrix's own"},

@@ -51,7 +51,27 @@ static bk_status on_run(void *ctx, const char *const *v, int n, struct bk_error 
 	return BK_OK;
 }
 
-/* "BACKEND (PRODUCT VERSION)": the backend, and the product that answered behind it. */
+/* Two variants on one backend differ by what was chosen: "layout=document". */
+static void put_chosen(struct bk_buf *buf, json_t *root)
+{
+	json_t *options = json_object_get(root, "options"), *name;
+	const char *sep = " with ";
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "chosen"), i, name)
+	{
+		const char *key = json_string_value(name);
+		const char *value = key ? json_string_value(json_object_get(options, key)) : NULL;
+
+		if (!value)
+			continue;
+		bk_buf_putf(buf, "%s%s=%s", sep, key, value);
+		sep = " ";
+	}
+}
+
+/* "BACKEND (PRODUCT VERSION) with OPTION=VALUE": the backend, the product that answered behind it,
+ * what was chosen. */
 static void put_product(struct bk_buf *buf, const char *json)
 {
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
@@ -71,6 +91,7 @@ static void put_product(struct bk_buf *buf, const char *json)
 	if (product || version)
 		bk_buf_putf(buf, " (%s%s%s)", product ? product : "", product && version ? " " : "",
 			    version ? version : "");
+	put_chosen(buf, root);
 	json_decref(root);
 }
 

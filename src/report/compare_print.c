@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* "12.3 ms (11.9 .. 12.8) x2.41 L" */
 static void cell_text(struct bk_buf *buf, const struct bk_comparison_row *row,
@@ -57,9 +59,10 @@ static void print_head(FILE *out, const struct bk_comparison *c, const char *bul
 
 	fprintf(out,
 		"%sRun %" PRId64 ": %s, started %s, %s, %" PRIu32
-		" rounds, durability %s, seed %s%s%s\n",
-		bullet, c->run, c->matrix, c->started, c->status, c->rounds, c->durability, c->seed,
-		c->note ? "; " : "", c->note ? c->note : "");
+		" round%s, durability %s, seed %s%s%s\n",
+		bullet, c->run, c->matrix, c->started, c->status, c->rounds,
+		c->rounds == 1 ? "" : "s", c->durability, c->seed, c->note ? "; " : "",
+		c->note ? c->note : "");
 	fprintf(out, "%sHost: %s, %" JSON_INTEGER_FORMAT " cores allowed, data on %s", bullet,
 		cpu ? cpu : "unknown CPU",
 		json_integer_value(json_object_get(host, "cores_allowed")), fs ? fs : "?");
@@ -214,21 +217,14 @@ static char **make_texts(const struct bk_comparison *c, size_t columns)
 	return texts;
 }
 
-static void print_table(FILE *out, const struct bk_comparison *c, bool markdown)
+/* The cases, with the columns from..to-1 of the variants. */
+static void print_block(FILE *out, const struct bk_comparison *c, char *const *texts,
+			const size_t *width, size_t from, size_t to, bool markdown)
 {
-	size_t columns = c->variant_count + 2, i, k, *width = calloc(columns, sizeof(*width));
-	char **texts = make_texts(c, columns);
+	size_t columns = c->variant_count + 2, i, k;
 
-	for (i = 0; texts && width && i < (c->row_count + 1) * columns; i++) {
-		size_t len = strlen(texts[i] ? texts[i] : "");
-
-		if (len > width[i % columns])
-			width[i % columns] = len;
-	}
-	print_head(out, c, markdown ? "- " : "");
-	fputc('\n', out);
-	for (i = 0; texts && width && i <= c->row_count; i++) {
-		for (k = 0; k < columns; k++) {
+	for (i = 0; i <= c->row_count; i++) {
+		for (k = 0; k < to; k = k == 1 ? from : k + 1) {
 			fputs(markdown ? (k ? " | " : "| ") : (k ? "  " : ""), out);
 			pad(out, texts[i * columns + k] ? texts[i * columns + k] : "", width[k],
 			    k > 1);
@@ -239,6 +235,39 @@ static void print_table(FILE *out, const struct bk_comparison *c, bool markdown)
 				k + 1 == columns ? "\n" : "");
 	}
 	fputc('\n', out);
+}
+
+/* What fits beside each other, at least one variant; a reader of a file or pipe has room. */
+static size_t fitting(const size_t *width, size_t from, size_t columns)
+{
+	size_t used = width[0] + 2 + width[1], to = from;
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return columns;
+	do
+		used += 2 + width[to++];
+	while (to < columns && used + 2 + width[to] <= size.ws_col);
+	return to;
+}
+
+static void print_table(FILE *out, const struct bk_comparison *c, bool markdown)
+{
+	size_t columns = c->variant_count + 2, i, to, *width = calloc(columns, sizeof(*width));
+	char **texts = make_texts(c, columns);
+
+	for (i = 0; texts && width && i < (c->row_count + 1) * columns; i++) {
+		size_t len = strlen(texts[i] ? texts[i] : "");
+
+		if (len > width[i % columns])
+			width[i % columns] = len;
+	}
+	print_head(out, c, markdown ? "- " : "");
+	fputc('\n', out);
+	for (i = 2; texts && width && i < columns; i = to) {
+		to = markdown ? columns : fitting(width, i, columns);
+		print_block(out, c, texts, width, i, to, markdown);
+	}
 	print_foot(out, c, markdown ? "- " : "");
 	for (i = 0; texts && i < (c->row_count + 1) * columns; i++)
 		free(texts[i]);

@@ -14,13 +14,20 @@ void bk_dryrun_print(FILE *out, const struct bk_matrix *m, struct bk_results *ea
 	uint64_t total = 0;
 	double known = 0;
 	size_t unknown = 0, i;
+	int width = 40;
+
+	for (i = 0; i < m->cell_count; i++) {
+		int len = (int)strlen(m->cells[i].name);
+
+		width = len > width ? len : width;
+	}
 
 	fprintf(out,
 		"%s: %zu variants, %zu cells, %" PRIu32 " rounds, durability %s, seed %" PRIu64
 		"\n\n",
 		m->name, m->variant_count, m->cell_count, m->rounds,
 		bk_durability_name(m->durability), m->seed);
-	fprintf(out, "%-72s %10s  %s\n", "cell", "data", "seconds a trial");
+	fprintf(out, "%-*s  %10s  %s\n", width, "cell", "data", "seconds a trial");
 	for (i = 0; i < m->cell_count; i++) {
 		const struct bk_case *c = &m->cases[m->cells[i].kase];
 		uint64_t bytes = c->scenario->bytes ? c->scenario->bytes(c) : 0;
@@ -28,7 +35,7 @@ void bk_dryrun_print(FILE *out, const struct bk_matrix *m, struct bk_results *ea
 			earlier ? bk_results_earlier_seconds(earlier, m->cells[i].name) : -1;
 
 		total += bytes;
-		fprintf(out, "%-72s %10s  ", m->cells[i].name,
+		fprintf(out, "%-*s  %10s  ", width, m->cells[i].name,
 			bk_units_human_bytes(text, (double)bytes));
 		if (seconds >= 0) {
 			fprintf(out, "%.2f\n", seconds);

@@ -101,7 +101,7 @@ static bk_status print_dataset(void *ctx, const char *const *v, int n, struct bk
 
 	(void)n;
 	(void)err;
-	fprintf(out, "%-60s round %s  loaded %.2f s, settled %.2f s (%s)%s%s\n", v[0], v[1],
+	fprintf(out, "%s  round %s  loaded %.2f s, settled %.2f s (%s)%s%s\n", v[0], v[1],
 		strtod(v[2], NULL), strtod(v[3], NULL), or_dash(v[4]), v[5] ? "  FAILED: " : "",
 		v[5] ? v[5] : "");
 	return BK_OK;
@@ -116,7 +116,7 @@ static bk_status print_trial(void *ctx, const char *const *v, int n, struct bk_e
 	(void)err;
 	if (v[5])
 		bk_figure_format(figure, strtod(v[5], NULL), v[6]);
-	fprintf(out, "%5s  round %s  %-64s %-7s %12s  %7.2f s%s%s%s%s\n", v[0], v[1], v[2], v[3],
+	fprintf(out, "%5s  round %s  %s  %-7s %12s  %7.2f s%s%s%s%s\n", v[0], v[1], v[2], v[3],
 		figure, strtod(v[4], NULL), v[7] ? "  " : "", v[7] ? v[7] : "", v[8] ? "  " : "",
 		v[8] ? v[8] : "");
 	return BK_OK;
@@ -136,13 +136,15 @@ bk_status bk_dump_show(FILE *out, struct bk_results *results, int64_t run, struc
 		 "SELECT name, nodes, binaries FROM variant WHERE run = ? ORDER BY position",
 		 print_variant},
 		{"data sets",
-		 "SELECT variant || '/' || key, round, load_seconds, settle_seconds, settle, error"
-		 " FROM dataset WHERE run = ? ORDER BY variant, key, round",
+		 "SELECT printf('%-*s', (SELECT max(length(variant || '/' || key)) FROM dataset"
+		 " WHERE run = ?1), variant || '/' || key), round, load_seconds, settle_seconds, settle, error"
+		 " FROM dataset WHERE run = ?1 ORDER BY variant, key, round",
 		 print_dataset},
 		{"trials, in the order in which they ran",
-		 "SELECT t.position, t.round, c.name, t.status, t.seconds, m.value, m.unit, t.error,"
+		 "SELECT t.position, t.round, printf('%-*s', (SELECT max(length(name)) FROM cell"
+		 " WHERE run = ?1), c.name), t.status, t.seconds, m.value, m.unit, t.error,"
 		 " t.note FROM cell c JOIN trial t ON t.cell = c.id LEFT JOIN metric m"
-		 " ON m.trial = t.id AND m.name = c.primary_metric WHERE c.run = ?"
+		 " ON m.trial = t.id AND m.name = c.primary_metric WHERE c.run = ?1"
 		 " ORDER BY t.position",
 		 print_trial},
 	};

@@ -10,7 +10,9 @@ static int decimals(double value)
 {
 	double a = fabs(value);
 
-	return a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2;
+	if (a >= 0.0995 || a == 0)
+		return a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2;
+	return a >= 0.00995 ? 3 : 4;
 }
 
 static void seconds(char *out, double value)
@@ -41,14 +43,19 @@ void bk_figure_format(char out[BK_FIGURE_MAX], double value, const char *unit)
 			 unit[0] == 'M' ? " MB/s" : "");
 		return;
 	}
+	if (strcmp(unit, "bytes") == 0) {
+		while (i < 4 && fabs(value) >= 999.5) {
+			value /= 1000;
+			i++;
+		}
+		snprintf(out, BK_FIGURE_MAX, "%.*f %sB",
+			 i || value != floor(value) ? decimals(value) : 0, value, prefix[i]);
+		return;
+	}
 	while (i < 4 && fabs(value) >= 99950) {
 		value /= 1000;
 		i++;
 	}
-	snprintf(out, BK_FIGURE_MAX, "%.*f%s%s%s", i || value != floor(value) ? decimals(value) : 0,
-		 value, prefix[i],
-		 strcmp(unit, "1/s") == 0     ? "/s"
-		 : strcmp(unit, "bytes") == 0 ? " B"
-					      : "",
-		 "");
+	snprintf(out, BK_FIGURE_MAX, "%.*f%s%s", i || value != floor(value) ? decimals(value) : 0,
+		 value, prefix[i], strcmp(unit, "1/s") == 0 ? "/s" : "");
 }

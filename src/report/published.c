@@ -75,9 +75,10 @@ void bk_published_print(FILE *out, const struct bk_comparison *c, const char *bu
 		    !has_scenario(c, rows[i].scenario))
 			continue;
 		fprintf(out,
-			"%sPublished, not measured here: %s took %.1f times as long as %s for %s, %" PRIu64
+			"%sPublished, not measured here: %s took %.1f times as long as %s (as a rate x%.2f) for %s, %" PRIu64
 			" x %" PRIu64 " B (%.0f s and %.0f s, over HTTP, other machines).\n",
 			bullet, rows[i].variant, rows[i].seconds / ref->seconds, ref->variant,
-			rows[i].scenario, rows[i].n, rows[i].size, rows[i].seconds, ref->seconds);
+			ref->seconds / rows[i].seconds, rows[i].scenario, rows[i].n, rows[i].size,
+			rows[i].seconds, ref->seconds);
 	}
 }

@@ -13,8 +13,11 @@
 static void add_option(void *ctx, const struct bk_option *entry, const char *value,
 		       enum bk_option_source source)
 {
-	(void)source;
-	json_object_set_new(ctx, entry->name, value ? json_string(value) : json_null());
+	json_t *const *lists = ctx; /* all options, and the names of those that somebody chose */
+
+	json_object_set_new(lists[0], entry->name, value ? json_string(value) : json_null());
+	if (source == BK_FROM_USER && value)
+		json_array_append_new(lists[1], json_string(entry->name));
 }
 
 static json_t *feature_names(uint64_t mask)
@@ -113,13 +116,15 @@ static json_t *identity(const struct bk_layered *store)
 
 char *bk_store_describe(const struct bk_store_half *half, const struct bk_layered *store)
 {
-	json_t *root = json_object(), *options = json_object();
+	json_t *root = json_object(), *options = json_object(), *chosen = json_array();
+	json_t *lists[] = {options, chosen};
 	char *text;
 
-	bk_options_each(half->options, add_option, options);
+	bk_options_each(half->options, add_option, lists);
 	json_object_set_new(root, "backend", json_string(half->plugin->desc.name));
 	json_object_set_new(root, "version", json_string(half->plugin->desc.version));
 	json_object_set_new(root, "options", options);
+	json_object_set_new(root, "chosen", chosen);
 	if (store) {
 		json_object_set_new(root, "native", feature_names(store->native));
 		json_object_set_new(root, "emulated", feature_names(store->emulated));

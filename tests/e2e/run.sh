@@ -110,8 +110,58 @@ run run cold.yaml --results r.db --keep
 wants_status 0
 kept=$(sed -n 's/^data kept in //p' <<<"$err")
 [ -d "$kept/files/nodes" ] || say "--keep kept nothing in '$kept'"
+grep -q "^to look at it: .*bakeoff inspect $kept/VARIANT/nodes$" <<<"$err" || say "--keep does not say how to look: $err"
 run inspect "$kept/files/nodes"
 wants_status 0
+
+# a pattern may name a parameter that is at its default, which names leave out
+cat >names.yaml <<'Y'
+durability: none
+rounds: 1
+variants: [mem, {name: a-variant-with-a-long-name, nodes: file, binaries: file}]
+scenarios: [{name: n-binaries, n: 4, size: 10KB, threads: [1, 4], ingest_protocol: [direct, staged]}]
+Y
+run run names.yaml --dry-run --only '*threads=1,ingest_protocol=staged*'
+wants_status 0
+wants_out '2 variants, 2 cells'
+wants_out '^mem/n-binaries\[n=4,size=10000,ingest_protocol=staged\] '
+# columns stand under each other however long a name is
+run run names.yaml --dry-run --results names.db
+[ "$(grep -E 'known yet$' <<<"$out" | awk '{print length}' | sort -u | wc -l)" = 2 ] ||
+	say "$ran: ragged: $out" # the cells, and the sum below them
+# where both go to one place, what comes next stands below the comparison
+"$bakeoff" run names.yaml --results names.db >both 2>&1 || say "run into one file: $?"
+tail -n 1 both | grep -q '^next: .*bakeoff compare 1' || say "after the comparison: $(tail -n 3 both)"
+run show --results names.db
+[ "$(grep -E ' round 1 .* ok ' <<<"$out" | awk '{print length}' | sort -u | wc -l)" = 1 ] ||
+	say "$ran: ragged: $out"
+run compare --results names.db --metrics stored
+wants_out ' [0-9.]+ [kM]?B( |$)'
+! grep -qE '[0-9][kM] B' <<<"$out" || say "$ran: bytes are written badly: $out"
+
+# variants on one backend are told apart by what was chosen; half a figure is never shown
+cat >chosen.yaml <<'Y'
+durability: none
+rounds: 2
+variants: [file, {name: flushless, nodes: {backend: file, flush: no}, binaries: file}]
+scenarios: [{name: n-children, n: 20, cache_size: 10, access: [document, batched]}]
+Y
+if command -v script >/dev/null; then
+	script -qec "stty cols 80; TERM=xterm '$bakeoff' run chosen.yaml --results chosen.db" /dev/null |
+		tr '\r' '\n' | sed 's/\x1b\[[0-9]*[mK]//g' >live
+	grep -q 'measuring' live || say "no live line: $(head -c 600 live)"
+	! grep -E 'left' live | grep -vqE 'left about [0-9]+:[0-9]{2}$' ||
+		say "a clipped time: $(grep left live | grep -vE '[0-9]:[0-9]{2}$' | head -n 2)"
+	! awk 'match($0, /measuring [0-9]+\/[0-9]+/) {
+		split(substr($0, RSTART + 10, RLENGTH - 10), n, "/"); if (n[1] + 0 > n[2] + 0) bad = 1 }
+		END {exit !bad}' live || say 'more was measured than there is'
+	[ "$(grep -c '^case ' live)" = 2 ] || say "80 columns: $(grep '^case ' live)"
+else
+	run run chosen.yaml --results chosen.db
+fi
+run compare --results chosen.db
+wants_out '^flushless = file \(.*\) with flush=no \+ file'
+[ "$(grep -c '^case ' <<<"$out")" = 1 ] || say "$ran: a pipe got the table in pieces"
 
 # nobody has run anything
 run compare --results none.db

@@ -56,7 +56,7 @@ status=0
 wait "$pid" || status=$?
 [ "$status" = 130 ] || say "interrupted run: exit status $status"
 grep -q 'what was measured is kept' int.err || say "interrupted run: $(cat int.err)"
-grep -q 'next: bakeoff compare 1 --results i.db' int.err || say "interrupted run: $(cat int.err)"
+grep -q 'next: .*bakeoff compare 1 --results i.db' int.err || say "interrupted run: $(cat int.err)"
 [ ! -e bakeoff-data ] || say 'interrupted run: the data folder is left behind'
 run runs --results i.db
 wants_out 'interrupted'
