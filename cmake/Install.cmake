@@ -1,6 +1,7 @@
 # What `cmake --install` lays down: program, backends, headers, matrices.
 install(TARGETS bakeoff RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/bakeoff DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY matrix DESTINATION ${CMAKE_INSTALL_DATADIR}/bakeoff)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 

@@ -5,34 +5,50 @@
  */
 #include "cmd/help.h"
 
+#include "matrix/matrix.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HELP_WIDTH 88
 
 static const char help_purpose[] =
 	"bakeoff compares the places where a repository can keep its records and its files. It "
 	"drives the same seeded requests at each through backend plugins, checks what comes back, "
-	"measures, and says how sure it is.";
+	"measures, and shows how far the rounds lie apart.";
 
 /* The first command to try: `run` once there is one, then what every installation has. */
-static const char *help_first(const char **why)
+static char *help_first(const char **why)
 {
 	size_t i;
+	char *installed =
+		access("matrix/smoke.yaml", R_OK) == 0 ? NULL : bk_matrix_file("smoke.yaml");
+	struct bk_buf text = BK_BUF_INIT;
 
 	for (i = 0; bk_commands[i]; i++) {
 		if (strcmp(bk_commands[i]->name, "run") == 0) {
 			*why = "a first comparison, in about a minute";
-			return "bakeoff run matrix/smoke.yaml";
+			bk_buf_putf(&text, "bakeoff run %s",
+				    installed && access(installed, R_OK) == 0
+					    ? installed
+					    : "matrix/smoke.yaml");
+			break;
 		}
 	}
-	*why = "what this installation can drive";
-	return "bakeoff backends";
+	if (!bk_commands[i]) {
+		*why = "what this installation can drive";
+		bk_buf_puts(&text, "bakeoff backends");
+	}
+	free(installed);
+	return bk_buf_steal(&text);
 }
 
 void bk_help_overview(struct bk_buf *out)
 {
-	const char *why, *first = help_first(&why);
+	const char *why;
+	char *first = help_first(&why);
 	size_t i, width = 0;
 
 	bk_buf_put_wrapped(out, help_purpose, 0, HELP_WIDTH);
@@ -45,7 +61,8 @@ void bk_help_overview(struct bk_buf *out)
 	for (i = 0; bk_commands[i]; i++)
 		bk_buf_putf(out, "  %-*s  %s\n", (int)width, bk_commands[i]->name,
 			    bk_commands[i]->summary);
-	bk_buf_putf(out, "\ntry first:\n  %s    %s\n", first, why);
+	bk_buf_putf(out, "\ntry first:\n  %s    %s\n", first ? first : "", why);
+	free(first);
 	bk_buf_puts(out, "\n`bakeoff COMMAND --help` says more about each; `bakeoff --version` "
 			 "which this is.\n");
 }
@@ -210,6 +227,11 @@ static void man_program(struct bk_buf *out)
 	}
 	bk_buf_puts(out, ".SH ENVIRONMENT\n.TP\n.B BAKEOFF_BACKENDS\nfolders with backends, "
 			 "separated by colons, searched before the installed ones\n");
+	bk_buf_puts(out,
+		    ".TP\n.B BAKEOFF_RESULTS\nthe results file where --results names none\n"
+		    ".TP\n.B NO_COLOR\nset: no colours on a terminal\n"
+		    ".TP\n.B XDG_CACHE_HOME\nholds bakeoff/templates, data of new servers ready to "
+		    "be copied (default ~/.cache)\n");
 	bk_buf_puts(out, ".SH EXIT STATUS\n0: done; 1: something that was tried failed; 2: bad "
 			 "usage or input. Commands that differ say so.\n");
 	man_see_also(out, NULL);

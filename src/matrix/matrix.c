@@ -6,8 +6,10 @@
 
 #include <bakeoff/backend_util.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bk_status check_reference(struct bk_matrix *m, struct bk_error *err)
 {
@@ -76,6 +78,21 @@ static bk_status drop_idle_variants(struct bk_matrix *m, struct bk_error *err)
 	return BK_OK;
 }
 
+/* A matrix that came with bakeoff lies elsewhere once bakeoff is installed. */
+static void say_where(const char *path, struct bk_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *found;
+
+	if (access(path, F_OK) == 0 || errno != ENOENT)
+		return;
+	found = bk_matrix_file(slash ? slash + 1 : path);
+	if (found && access(found, R_OK) == 0)
+		bk_fail(err, err->status, err->vendor_code, "%s: no such file; did you mean %s?",
+			path, found);
+	free(found);
+}
+
 bk_status bk_matrix_load(struct bk_matrix *out, const char *path,
 			 const struct bk_matrix_overrides *overrides, struct bk_error *err)
 {
@@ -91,6 +108,8 @@ bk_status bk_matrix_load(struct bk_matrix *out, const char *path,
 	m->guard_time_ns = UINT64_C(600) * 1000000000u;
 	m->guard_disk_bytes = UINT64_C(1) << 30;
 	st = bk_yaml_load(&m->file, path, err);
+	if (st < 0)
+		say_where(path, err);
 	if (st >= 0)
 		st = bk_matrix_standard(&m->standard, &m->arena, err);
 	if (st >= 0)

@@ -17,7 +17,7 @@
 char *bk_matrix_file(const char *name)
 {
 	static const char *const folders[] = {"matrix", "../" BAKEOFF_DATADIR "/bakeoff/matrix"};
-	char *program = bk_fs_program_folder(), *path = NULL;
+	char *program = bk_fs_program_folder(), *path = NULL, *resolved;
 	size_t i;
 
 	for (i = 0; program && i < 2; i++) {
@@ -30,6 +30,11 @@ char *bk_matrix_file(const char *name)
 			break;
 	}
 	free(program);
+	resolved = path ? realpath(path, NULL) : NULL; /* people read it */
+	if (resolved) {
+		free(path);
+		path = resolved;
+	}
 	return path;
 }
 
