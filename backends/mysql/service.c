@@ -38,6 +38,7 @@ static const struct bk_setting files[] = {
 };
 
 static const struct bk_setting env[] = {
+	{"MYSQL_*", NULL, 0, 0},
 	{"MYSQL_HOME", "{run}", 0, 0},
 	{"MYSQL_UNIX_PORT", "{socket}", BK_WHEN_SOCKET, 0},
 	{"MYSQL_HOST", "{host}", BK_WHEN_TCP, 0},

@@ -61,8 +61,9 @@ bk_status s3_sizes_tell(const struct own_doors *d, const struct bk_sink *sink, s
 		return st;
 	sink->put_u64(sink->ctx, "binaries.count", s.count, "count", flags);
 	sink->put_u64(sink->ctx, "storage.bytes", s.bytes, "bytes", flags);
-	sink->begin(sink->ctx, "histogram", "sizes");
-	for (i = 0; i < SIZ_GROUPS; i++, limit *= 4) {
+	if (s.count)
+		sink->begin(sink->ctx, "histogram", "sizes");
+	for (i = 0; s.count && i < SIZ_GROUPS; i++, limit *= 4) {
 		if (i < SIZ_GROUPS - 1)
 			snprintf(name, sizeof(name), "below.%llu", (unsigned long long)limit);
 		else
@@ -70,7 +71,8 @@ bk_status s3_sizes_tell(const struct own_doors *d, const struct bk_sink *sink, s
 		if (s.by_size[i])
 			sink->put_u64(sink->ctx, name, s.by_size[i], "count", flags);
 	}
-	sink->end(sink->ctx);
+	if (s.count)
+		sink->end(sink->ctx);
 	if (s.cut)
 		sink->flag(sink->ctx, "listing-cut",
 			   "there is more than was listed: counts and sizes are lower bounds");

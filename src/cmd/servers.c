@@ -22,7 +22,11 @@ int bk_cmd_servers_failed(const char *what, const char *name, const struct bk_er
 {
 	char text[sizeof(err->message) + 32];
 
+	size_t len = strlen(name);
+
 	bk_error_text(text, sizeof(text), err);
+	if (strncmp(text, name, len) == 0 && text[len] == ':') /* some backends say who they are */
+		return bk_cmd_fail("%s: %s", what, text);
 	return bk_cmd_fail("%s: %s: %s", what, name, text);
 }
 

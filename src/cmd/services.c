@@ -85,7 +85,10 @@ static int services_text(const struct bk_service_list *list)
 		services_when(since, s->created_unix_s);
 		services_when(until, s->expires_unix_s);
 		fprintf(plain.file, "%-*s  %-19s  %-19s  %-8s  %s (%s)\n", width, s->id, since,
-			until[0] ? until : "torn down", services_state(s), s->where, s->purpose);
+			until[0]                     ? until
+			: s->detached || s->existing ? "torn down"
+						     : "its starter ends",
+			services_state(s), s->where, s->purpose);
 	}
 	return bk_plain_end(&plain, stdout) < 0 ? bk_cmd_fail("out of memory") : BK_EXIT_OK;
 }

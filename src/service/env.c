@@ -124,18 +124,31 @@ bk_status bk_env_values(struct bk_values *out, const struct bk_values *values,
 	return BK_OK;
 }
 
+/* Whether a client of this service says `value`, such as "{password}": it must, to get there, or
+ * it would be told something that opens nothing. */
+static bool env_reaches_with(const struct bk_service *service, const char *value)
+{
+	const struct bk_setting *s = service->reach;
+
+	while (s && s->key && !(s->value && strcmp(s->value, value) == 0))
+		s++;
+	return s && s->key;
+}
+
 bk_status bk_env_fill(struct bk_service_env *out, const struct bk_service *service,
 		      const char *name, const struct bk_values *values, uint32_t mask,
 		      bool database_url, struct bk_error *err)
 {
 	bool tcp = mask & BK_WHEN_TCP;
 	const char *url = tcp ? service->url_tcp : service->url_socket;
+	const char *user = env_reaches_with(service, "{user}") ? "{user}" : NULL;
+	const char *password = env_reaches_with(service, "{password}") ? "{password}" : NULL;
 	const struct {
 		const char *what, *text;
 		uint32_t flags;
 	} own[] = {{"URL", url, BK_EXPAND_URL},       {"SOCKET", "{socket}", 0},
-		   {"DATABASE", "{database}", 0},     {"USER", "{user}", 0},
-		   {"PASSWORD", "{password}", 0},     {"HOST", tcp ? "{host}" : NULL, 0},
+		   {"DATABASE", "{database}", 0},     {"USER", user, 0},
+		   {"PASSWORD", password, 0},         {"HOST", tcp ? "{host}" : NULL, 0},
 		   {"PORT", tcp ? "{port}" : NULL, 0}};
 	struct bk_service_env env = {NULL, 0};
 	bk_status st = env_table(&env, service, values, mask, true, err);

@@ -252,6 +252,15 @@ static bk_status plc_with_schema(struct plc *p, struct bk_store *admin, struct b
 	return st;
 }
 
+static void plc_say_who(struct bk_error *err)
+{
+	char said[sizeof(err->message)];
+
+	snprintf(said, sizeof(said), "%s", err->message);
+	bk_fail(err, BK_AUTH, err->vendor_code,
+		"%.380s; the URL must be of someone who may create databases and users", said);
+}
+
 /* Drops it when its time is over: a process that sleeps until then. */
 static pid_t plc_watch(const struct plc *p)
 {
@@ -316,6 +325,8 @@ bk_status bk_service_place(char **id, struct bk_service_env *env, const struct b
 			    : bk_place_create(plugin, admin, p->name, p->mark, p->name, p->password,
 					      "", err);
 		plugin->tables.store.close(admin);
+		if (st == BK_AUTH)
+			plc_say_who(err);
 	}
 	if (st == BK_OK)
 		st = plc_env(env, p, err);

@@ -28,6 +28,19 @@ export BAKEOFF_REDISKV_HOST=elsewhere
 run exec rediskv -- sh -c 'echo "${BAKEOFF_REDISKV_HOST-none}"'
 wants_out '^none$'
 unset BAKEOFF_REDISKV_HOST
+for name in "${servers[@]}"; do
+	[ "$name" = mysql ] || continue
+	export MYSQL_HOST=nowhere.invalid MYSQL_TCP_PORT=1 MYSQL_PWD=other MYSQL_DATABASE=theirs
+	run exec mysql -- sh -c 'echo "${MYSQL_HOST-none} ${MYSQL_PWD-none} ${MYSQL_DATABASE-none}"; '"$(question mysql)"
+	wants_status 0
+	wants_out '^none none none$'
+	wants_out '^1$'
+	unset MYSQL_HOST MYSQL_TCP_PORT MYSQL_PWD MYSQL_DATABASE
+done
+
+# Until when: what has no time of its own ends with who started it.
+run exec rediskv -- "$bakeoff" services
+wants_out '^rediskv-.* its starter ends +running '
 
 # Exit statuses: the command's, or as env(1)
 run exec rediskv -- sh -c 'exit 7'

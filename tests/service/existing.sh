@@ -58,6 +58,10 @@ for name in "${servers[@]}"; do
 	! sql "$name" "$place" 'select * from stray' 2>/dev/null || say "$ran: a table outlived it"
 	run inspect "$id"
 	wants_status 0
+	# who may not make databases is told so, and leaves nothing behind
+	run provision --url "$place"
+	wants_status 1
+	wants_err "^bakeoff: provision: $name: [^:]*: .*someone who may create databases and users"
 
 	# It is not ours any more: refused, and still there
 	if [ "$name" = postgresql ]; then

@@ -16,6 +16,10 @@ for name in AWS_ENDPOINT_URL AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION;
 	grep -q "^$name=." "$scratch/env" || say "$ran: no $name"
 done
 
+# Nobody logs in with a user and a password: they are not told, and do not look like keys.
+run exec s3 -- sh -c 'echo "${BAKEOFF_S3_USER-none} ${BAKEOFF_S3_PASSWORD-none} $BAKEOFF_S3_DATABASE"'
+wants_out '^none none bakeoff$'
+
 # What an outer environment says of another account is gone.
 export AWS_PROFILE=mine AWS_SESSION_TOKEN=mine
 run exec s3 -- sh -c 'echo "${AWS_PROFILE-none} ${AWS_SESSION_TOKEN-none}"'
