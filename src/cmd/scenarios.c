@@ -45,13 +45,23 @@ static int list_all(void)
 	return BK_EXIT_OK;
 }
 
+static void put_param(const struct bk_param *p)
+{
+	struct bk_buf text = BK_BUF_INIT;
+	char type[64];
+
+	bk_buf_put_wrapped(&text, p->help, 20, 98);
+	printf("  %-17s %-22s default %s%s\n%s", p->name, type_text(type, p), p->def,
+	       p->flags & BK_PARAM_DATA ? "  (shapes the data)" : "", bk_buf_str(&text));
+	bk_buf_free(&text);
+}
+
 static int show_one(const char *name)
 {
 	const struct bk_scenario *s = bk_scenario_find(name);
 	struct bk_buf text = BK_BUF_INIT;
 	struct bk_suggest suggest;
 	const struct bk_metric_kind *kind;
-	char type[64];
 	size_t i;
 
 	if (!s) {
@@ -67,13 +77,10 @@ static int show_one(const char *name)
 	}
 	bk_buf_put_wrapped(&text, s->details, 2, 98);
 	kind = bk_metric_kind(s->primary);
-	printf("%s: %s\n\n%s\n\nPrimary metric: %s, %s\n\nParameters\n", s->name, s->summary,
+	printf("%s: %s\n\n%s\nPrimary metric: %s, %s\n\nParameters\n", s->name, s->summary,
 	       bk_buf_str(&text), s->primary, kind ? kind->meaning : "");
 	for (i = 0; s->params[i]; i++)
-		printf("  %-17s %-22s default %-13s %s\n  %17s %s\n", s->params[i]->name,
-		       type_text(type, s->params[i]), s->params[i]->def,
-		       s->params[i]->flags & BK_PARAM_DATA ? "(shapes the data)" : "", "",
-		       s->params[i]->help);
+		put_param(s->params[i]);
 	bk_buf_free(&text);
 	return BK_EXIT_OK;
 }

@@ -55,4 +55,10 @@ status=0
 [ "$status" = 1 ] || say "writing to a full disk: exit status $status, expected 1"
 grep -q 'cannot write standard output: No space' "$scratch/full" ||
 	say "writing to a full disk: $(cat "$scratch/full")"
+# What is printed about scenarios fits a terminal.
+for name in $("$bakeoff" scenarios | awk '/^[a-z-]+ / {print $1}'); do
+	run scenarios "$name"
+	wants_status 0
+	! grep -qE '^.{101}| $' <<<"$out" || say "$ran: too long, or blanks at an end: $(grep -E '^.{101}| $' <<<"$out")"
+done
 finish
