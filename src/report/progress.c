@@ -1,8 +1,9 @@
 /*
  * progress.c - the line of a run.
  *
- * tick() comes from the run's own thread while the main one may print: stdio locks each call, and
- * each line is one call.
+ * tick() comes from the run's own thread while the main one may print.
+ *
+ * The one invariant: `lock` is held around every change of the struct and every line.
  */
 #include "report/progress.h"
 
@@ -23,6 +24,7 @@ void bk_progress_init(struct bk_progress *p, FILE *out, bool quiet, bool no_colo
 	struct winsize size;
 
 	memset(p, 0, sizeof(*p));
+	pthread_mutex_init(&p->lock, NULL);
 	p->out = out;
 	p->quiet = quiet;
 	p->terminal = isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
@@ -78,7 +80,7 @@ static void tick(void *ctx, const struct bk_run_trial *t)
 
 	if (p->quiet || !p->terminal)
 		return;
-	flockfile(p->out); /* also guards line_open and finished, which the other thread changes */
+	pthread_mutex_lock(&p->lock);
 	if (t->done && t->phase_seconds > 0.5) {
 		char figure[BK_FIGURE_MAX];
 
@@ -109,15 +111,22 @@ static void tick(void *ctx, const struct bk_run_trial *t)
 		room < (int)len ? ".." : "", tail, colour(p, PLAIN));
 	fflush(p->out);
 	p->line_open = true;
-	funlockfile(p->out);
+	pthread_mutex_unlock(&p->lock);
 }
 
-void bk_progress_end(struct bk_progress *p)
+static void close_line(struct bk_progress *p)
 {
 	if (p->line_open)
 		fputs(CLEAR, p->out);
 	p->line_open = false;
 	fflush(p->out);
+}
+
+void bk_progress_end(struct bk_progress *p)
+{
+	pthread_mutex_lock(&p->lock);
+	close_line(p);
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void finished(void *ctx, const struct bk_run_verdict *v)
@@ -127,16 +136,16 @@ static void finished(void *ctx, const struct bk_run_verdict *v)
 	bool ok = strcmp(v->status, "ok") == 0;
 	char figure[BK_FIGURE_MAX] = "";
 
-	flockfile(p->out);
+	pthread_mutex_lock(&p->lock);
 	p->finished++;
 	p->finished_seconds = v->run_seconds;
 	if (p->quiet && ok) {
-		funlockfile(p->out);
+		pthread_mutex_unlock(&p->lock);
 		return;
 	}
 	if (v->metric)
 		bk_figure_format(figure, v->value, v->unit);
-	bk_progress_end(p);
+	close_line(p);
 	if (ok)
 		fprintf(p->out, "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %-58s %10s\n",
 			t->position, t->total, t->round, t->cell->name, figure);
@@ -144,17 +153,17 @@ static void finished(void *ctx, const struct bk_run_verdict *v)
 		fprintf(p->out, "[%" PRIu32 "/%" PRIu32 "] round %" PRIu32 "  %s  %s%s%s: %s\n",
 			t->position, t->total, t->round, t->cell->name, colour(p, RED), v->status,
 			colour(p, PLAIN), v->error);
-	funlockfile(p->out);
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void message(void *ctx, const char *text)
 {
 	struct bk_progress *p = ctx;
 
-	flockfile(p->out);
-	bk_progress_end(p);
+	pthread_mutex_lock(&p->lock);
+	close_line(p);
 	fprintf(p->out, "bakeoff: %s\n", text);
-	funlockfile(p->out);
+	pthread_mutex_unlock(&p->lock);
 }
 
 struct bk_run_events bk_progress_events(struct bk_progress *progress)

@@ -7,9 +7,11 @@
 
 #include "run/run.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 struct bk_progress {
+	pthread_mutex_t lock;
 	FILE *out;
 	bool terminal; /* rewrite the line; else one line a trial */
 	bool quiet;    /* messages only */
