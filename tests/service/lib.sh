@@ -10,6 +10,7 @@ mkdir -p "$XDG_CACHE_HOME/bakeoff"
 templates=${TMPDIR:-/tmp}/bakeoff-tests-$(id -u)
 mkdir -p -m 700 "$templates"
 ln -s "$templates" "$XDG_CACHE_HOME/bakeoff/templates"
+begun_s=$(date +%s) # memory that is older was made by an earlier process of that number
 noted=$scratch/noted
 : >"$noted"
 
@@ -85,7 +86,7 @@ left() {
 				echo "process $what: $(tr '\0' ' ' <"/proc/$what/cmdline")"
 			fi
 			if [ "$kind" = process ] &&
-				awk -v p="$what" 'NR > 1 && $5 == p {f = 1} END {exit !f}' \
+				awk -v p="$what" -v t="$begun_s" 'NR > 1 && $5 == p && $14 >= t {f = 1} END {exit !f}' \
 					/proc/sysvipc/shm; then
 				echo "shared memory made by $what"
 			fi
