@@ -14,9 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SGM_SHM      "/dev/shm/"
-#define SGM_PAUSE_NS 5000000 /* 5 ms */
-#define SGM_PAUSES   100
+#define SGM_SHM "/dev/shm/"
 
 /* When, in seconds since 1970, a process began.  A second early at most. */
 static time_t sgm_began(uint64_t start)
@@ -29,14 +27,13 @@ static time_t sgm_began(uint64_t start)
 	return real.tv_sec - boot.tv_sec + (time_t)(start / (uint64_t)hz) - 1;
 }
 
-/* Returns how many of them are left, for somebody is attached. */
-static size_t sgm_remove(size_t *removed, pid_t pid, time_t began)
+size_t bk_segments_remove(pid_t pid, uint64_t start)
 {
 	FILE *f = fopen("/proc/sysvipc/shm", "re");
-	unsigned long attached;
-	size_t left = 0;
 	char line[512];
+	size_t removed = 0;
 	int id, cpid;
+	unsigned long attached;
 	long changed;
 
 	while (f && fgets(line, sizeof(line), f)) {
@@ -44,28 +41,13 @@ static size_t sgm_remove(size_t *removed, pid_t pid, time_t began)
 		if (sscanf(line, "%*d %d %*o %*u %d %*d %lu %*u %*u %*u %*u %*d %*d %ld", &id,
 			   &cpid, &attached, &changed) != 4)
 			continue;
-		if (cpid != (int)pid || changed < began)
+		if (cpid != (int)pid || attached != 0 || changed < sgm_began(start))
 			continue;
-		if (attached != 0)
-			left++;
-		else if (shmctl(id, IPC_RMID, NULL) == 0)
-			(*removed)++;
+		if (shmctl(id, IPC_RMID, NULL) == 0)
+			removed++;
 	}
 	if (f)
 		fclose(f);
-	return left;
-}
-
-/* A process that was killed may let go of its memory a little after it counts as dead. */
-size_t bk_segments_remove(pid_t pid, uint64_t start)
-{
-	time_t began = sgm_began(start);
-	struct timespec ts = {0, SGM_PAUSE_NS};
-	size_t removed = 0;
-	int i;
-
-	for (i = 0; sgm_remove(&removed, pid, began) != 0 && i < SGM_PAUSES; i++)
-		nanosleep(&ts, NULL);
 	return removed;
 }
 

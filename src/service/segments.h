@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* System V segments made by `pid`, which began at `start` (clock ticks since boot) and is dead.
- * Returns how many it removed; one that somebody holds on to for half a second stays. */
+ * Returns how many it removed. */
 size_t bk_segments_remove(pid_t pid, uint64_t start);
 
 /* Adds the names of files of /dev/shm that a live process has mapped to an array of strings. */
