@@ -268,12 +268,12 @@ static void run_workers(struct run *run, uint32_t started, bool failed)
 	if (failed)
 		atomic_store(&run->abort, true);
 	if (plan->begin)
-		plan->begin(plan->ctx);
+		plan->begin(plan->host);
 	run->start_ns = bk_clock_ns();
 	open_gate(run, &run->begin);
 	wait_for_workers(run, &run->end, started);
 	if (plan->end)
-		plan->end(plan->ctx);
+		plan->end(plan->host);
 	open_gate(run, &run->end);
 }
 

@@ -32,8 +32,9 @@ struct bk_load_plan {
 	/* Either may be NULL.  Called by the caller's thread when every session is open and nothing
 	 * is timed yet, and when the last operation is done and no session is closed yet: what
 	 * sessions cost a server can be read then, and goes with them. */
-	void (*begin)(void *ctx);
-	void (*end)(void *ctx);
+	void (*begin)(void *host);
+	void (*end)(void *host);
+	void *host; /* handed to these two */
 	/* CONFLICT and errors flagged BK_ERR_RETRY are tried again up to `retries` times with
 	 * full-jitter back-off; latency runs from the first try and each retry is counted. */
 	uint32_t retries;

@@ -203,20 +203,6 @@ static bk_status worker_start(void *ctx, uint32_t number, void **state, struct b
 	return st;
 }
 
-static void begin_metering(void *ctx)
-{
-	const struct bk_binaries_job *job = ctx;
-
-	job->env->meter_begin(job->env->host);
-}
-
-static void end_metering(void *ctx)
-{
-	const struct bk_binaries_job *job = ctx;
-
-	job->env->meter_end(job->env->host);
-}
-
 static bk_status run(struct bk_load_result *r, struct bk_binaries_job *job, uint64_t total,
 		     bool metered, bk_status (*op)(void *, uint64_t, struct bk_error *),
 		     struct bk_error *err)
@@ -229,8 +215,9 @@ static bk_status run(struct bk_load_result *r, struct bk_binaries_job *job, uint
 		.op = op,
 		.finish = worker_finish,
 		.stop = worker_stop,
-		.begin = metered ? begin_metering : NULL,
-		.end = metered ? end_metering : NULL,
+		.begin = metered ? job->env->meter_begin : NULL,
+		.end = metered ? job->env->meter_end : NULL,
+		.host = job->env->host,
 		.retries = 10,
 		.failures_max = 100,
 		.stop_flag = job->env->stop,

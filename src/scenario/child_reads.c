@@ -167,20 +167,6 @@ static bk_status check(const struct bk_load_result *r, const struct pass *pass, 
 	return BK_OK;
 }
 
-static void begin_metering(void *ctx)
-{
-	const struct pass *pass = ctx;
-
-	pass->env->meter_begin(pass->env->host);
-}
-
-static void end_metering(void *ctx)
-{
-	const struct pass *pass = ctx;
-
-	pass->env->meter_end(pass->env->host);
-}
-
 static bk_status one_pass(struct bk_load_result *r, struct pass *pass, uint64_t n, uint64_t sum,
 			  bool metered, struct bk_error *err)
 {
@@ -193,8 +179,9 @@ static bk_status one_pass(struct bk_load_result *r, struct pass *pass, uint64_t 
 		.op = read_child,
 		.finish = worker_finish,
 		.stop = worker_stop,
-		.begin = metered ? begin_metering : NULL,
-		.end = metered ? end_metering : NULL,
+		.begin = metered ? pass->env->meter_begin : NULL,
+		.end = metered ? pass->env->meter_end : NULL,
+		.host = pass->env->host,
 		.failures_max = 1,
 		.stop_flag = pass->env->stop,
 		.progress = pass->env->progress,
