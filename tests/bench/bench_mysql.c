@@ -107,9 +107,11 @@ static void load_rows(struct bench_store *b, struct bk_session *s, const struct 
 
 /* ---- get ------------------------------------------------------------------------ */
 
-struct reader {
+struct reader { /* through the backend, or with the client library alone */
 	struct bench_store *b;
 	struct bk_session *s;
+	MYSQL *conn;
+	MYSQL_STMT *stmt;
 	const struct rows *rows;
 	struct bk_rng rng;
 	uint64_t done;
@@ -135,7 +137,7 @@ static void *read_slice(void *arg)
 	return NULL;
 }
 
-static double backend_rate(struct reader *readers, size_t n)
+static double rate_of(struct reader *readers, size_t n, void *(*slice)(void *))
 {
 	pthread_t threads[4];
 	uint64_t done = 0;
@@ -143,7 +145,7 @@ static double backend_rate(struct reader *readers, size_t n)
 
 	for (i = 0; i < n; i++) {
 		readers[i].done = 0;
-		if (pthread_create(&threads[i], NULL, read_slice, &readers[i]))
+		if (pthread_create(&threads[i], NULL, slice, &readers[i]))
 			bench_die("no thread");
 	}
 	for (i = 0; i < n; i++) {
@@ -196,62 +198,8 @@ static double sysbench(const char *verb, size_t threads)
 	return rate;
 }
 
-static double measure_get(size_t n)
-{
-	struct rows *rows = make_rows(ROWS, false);
-	struct reader readers[4];
-	double ratios[PAIRS];
-	struct bench_store b;
-	size_t i;
-
-	memset(readers, 0, sizeof(readers));
-	open_store(&b);
-	sysbench("prepare", 1);
-	for (i = 0; i < n; i++) {
-		readers[i].b = &b;
-		readers[i].rows = rows;
-		readers[i].s = bench_session(&b, BK_DURABLE_NONE);
-		bk_rng_init(&readers[i].rng, i);
-	}
-	load_rows(&b, readers[0].s, rows, ROWS);
-	backend_rate(readers, n);
-	for (i = 0; i < PAIRS; i++) {
-		double theirs = i % 2 ? 0 : sysbench("run", n), ours = backend_rate(readers, n);
-
-		if (i % 2)
-			theirs = sysbench("run", n);
-		ratios[i] = ours / theirs;
-		if (getenv("BENCH_VERBOSE"))
-			fprintf(stderr, "%zu: sysbench %.0f/s, backend %.0f/s\n", n, theirs, ours);
-	}
-	sysbench("cleanup", 1);
-	for (i = 0; i < n; i++)
-		b.io->tables.session.close(readers[i].s);
-	bench_close(&b);
-	free(rows);
-	return bench_median(ratios, PAIRS);
-}
-
-static double measure_get_1(void)
-{
-	return measure_get(1);
-}
-
-static double measure_get_4(void)
-{
-	return measure_get(4);
-}
-
 /* The same row by the same index, asked for with the client library alone. */
-struct bare_reader {
-	MYSQL *conn;
-	MYSQL_STMT *stmt;
-	const struct rows *rows;
-	struct bk_rng rng;
-	uint64_t done;
-};
-
-static void bare_prepare(struct bare_reader *r)
+static void bare_prepare(struct reader *r)
 {
 	char sql[300];
 	MYSQL_RES *res;
@@ -273,7 +221,7 @@ static void bare_prepare(struct bare_reader *r)
 
 static void *bare_slice(void *arg)
 {
-	struct bare_reader *r = arg;
+	struct reader *r = arg;
 	double end = bench_now_ns() + SLICE_S * 1e9;
 	uint64_t version, segs;
 	char doc[DOC + 1];
@@ -302,61 +250,55 @@ static void *bare_slice(void *arg)
 	return NULL;
 }
 
-static double bare_rate(struct bare_reader *readers, size_t n)
-{
-	pthread_t threads[4];
-	uint64_t done = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		readers[i].done = 0;
-		if (pthread_create(&threads[i], NULL, bare_slice, &readers[i]))
-			bench_die("no thread");
-	}
-	for (i = 0; i < n; i++) {
-		pthread_join(threads[i], NULL);
-		done += readers[i].done;
-	}
-	return (double)done / SLICE_S;
-}
-
-static double measure_get_bare(size_t n)
+/* `bare_side`: against the client library, else against sysbench. */
+static double measure_get(size_t n, bool bare_side)
 {
 	struct rows *rows = make_rows(ROWS, false);
-	struct bare_reader bare_readers[4];
-	struct reader readers[4];
+	struct reader readers[4], others[4];
 	double ratios[PAIRS];
 	struct bench_store b;
-	size_t i;
+	size_t i, turn;
 
 	memset(readers, 0, sizeof(readers));
-	memset(bare_readers, 0, sizeof(bare_readers));
+	memset(others, 0, sizeof(others));
 	open_store(&b);
+	if (!bare_side)
+		sysbench("prepare", 1);
 	for (i = 0; i < n; i++) {
 		readers[i].b = &b;
-		readers[i].rows = bare_readers[i].rows = rows;
+		readers[i].rows = others[i].rows = rows;
 		readers[i].s = bench_session(&b, BK_DURABLE_NONE);
 		bk_rng_init(&readers[i].rng, i);
-		bk_rng_init(&bare_readers[i].rng, i);
+		bk_rng_init(&others[i].rng, i);
 	}
 	load_rows(&b, readers[0].s, rows, ROWS);
-	for (i = 0; i < n; i++)
-		bare_prepare(&bare_readers[i]);
-	backend_rate(readers, n);
-	bare_rate(bare_readers, n);
+	for (i = 0; bare_side && i < n; i++)
+		bare_prepare(&others[i]);
+	rate_of(readers, n, read_slice);
+	if (bare_side)
+		rate_of(others, n, bare_slice);
 	for (i = 0; i < PAIRS; i++) {
-		double theirs = i % 2 ? 0 : bare_rate(bare_readers, n);
-		double ours = backend_rate(readers, n);
+		double ours = 0, theirs = 0;
 
-		if (i % 2)
-			theirs = bare_rate(bare_readers, n);
+		for (turn = 0; turn < 2; turn++) { /* who is first changes */
+			if (turn == i % 2)
+				theirs = bare_side ? rate_of(others, n, bare_slice)
+						   : sysbench("run", n);
+			else
+				ours = rate_of(readers, n, read_slice);
+		}
 		ratios[i] = ours / theirs;
 		if (getenv("BENCH_VERBOSE"))
-			fprintf(stderr, "%zu: bare %.0f/s, backend %.0f/s\n", n, theirs, ours);
+			fprintf(stderr, "%zu: %s %.0f/s, backend %.0f/s\n", n,
+				bare_side ? "bare" : "sysbench", theirs, ours);
 	}
+	if (!bare_side)
+		sysbench("cleanup", 1);
 	for (i = 0; i < n; i++) {
-		mysql_stmt_close(bare_readers[i].stmt);
-		mysql_close(bare_readers[i].conn);
+		if (bare_side) {
+			mysql_stmt_close(others[i].stmt);
+			mysql_close(others[i].conn);
+		}
 		b.io->tables.session.close(readers[i].s);
 	}
 	bench_close(&b);
@@ -364,14 +306,24 @@ static double measure_get_bare(size_t n)
 	return bench_median(ratios, PAIRS);
 }
 
+static double measure_get_1(void)
+{
+	return measure_get(1, false);
+}
+
+static double measure_get_4(void)
+{
+	return measure_get(4, false);
+}
+
 static double measure_get_bare_1(void)
 {
-	return measure_get_bare(1);
+	return measure_get(1, true);
 }
 
 static double measure_get_bare_4(void)
 {
-	return measure_get_bare(4);
+	return measure_get(4, true);
 }
 
 /* ---- put_many ------------------------------------------------------------------- */
