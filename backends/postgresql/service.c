@@ -54,6 +54,17 @@ static const struct bk_command svc_after[] = {
 	{.argv = NULL},
 };
 
+/* What made the template fills most of a segment of the log, which each copy would copy: the next
+ * one is begun, and the old one goes at the shutdown (wal_recycle). */
+static const char *const svc_psql_local[] = {
+	"psql", "-XqAt",  "-h", "{run}",    "-p", SVC_SOCKET_PORT,
+	"-U",   "{user}", "-d", "postgres", "-v", "ON_ERROR_STOP=1",
+	"-f",   "-",      NULL};
+static const struct bk_command svc_seal[] = {
+	{.argv = svc_psql_local, .stdin_text = "SELECT pg_switch_wal();\n"},
+	{.argv = NULL},
+};
+
 /* `test` is as quick as it gets; `bench` is the server's own defaults.  Durability comes last: it
  * overrides. */
 static const struct bk_setting svc_settings[] = {
@@ -71,6 +82,7 @@ static const struct bk_setting svc_settings[] = {
 	{"dynamic_shared_memory_type", "mmap", BK_WHEN_TEST},
 	/* on tmpfs a segment of zeros written ahead only costs time, at every start */
 	{"wal_init_zero", "off", BK_WHEN_TEST},
+	{"wal_recycle", "off", BK_WHEN_TEST},
 	{"wal_level", "minimal", BK_WHEN_TEST},
 	{"max_wal_senders", "0", BK_WHEN_TEST},
 	{"fsync", "on", BK_WHEN_MACHINE},
@@ -122,6 +134,10 @@ static const char *const svc_load_argv[] = {"psql", "-Xq", "-v", "ON_ERROR_STOP=
 					    "-f",   "-",   NULL};
 static const struct bk_command svc_load[] = {{.argv = svc_load_argv}, {.argv = NULL}};
 
+/* A server that was shut down cleanly reads no table before somebody connects; it looks through
+ * the folder for temporary files alone. */
+static const char *const svc_late[] = {"base", NULL};
+
 const struct bk_service pg_service = {
 	.struct_size = sizeof(struct bk_service),
 	.flags = BK_SERVICE_COPY | BK_SERVICE_SQL,
@@ -140,4 +156,6 @@ const struct bk_service pg_service = {
 	.socket = "{run}",
 	.url_socket = "postgresql://{user}@/{database}?host={run}&port=" SVC_SOCKET_PORT,
 	.url_tcp = "postgresql://{user}:{password}@{host}:{port}/{database}",
+	.late = svc_late,
+	.seal = svc_seal,
 };

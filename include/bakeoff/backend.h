@@ -460,11 +460,11 @@ struct bk_binary_ops {
  *
  * LIFE OF A SERVER.  With BK_SERVICE_COPY, once per version and settings of init, into a cache:
  *   init -> processes -> after -> place.create({database}) where there are places -> --schema
- *   files by `load` -> processes stopped by stop_signal -> {data} kept as the template.
- * Each server then: {data} copied -> processes -> those of `after` that are not for the template
- * only -> one store.open with `reach`.  Without BK_SERVICE_COPY every server goes the whole way.
- * A backend without places makes {database} in init or after, if it has such a thing.
- * A string option `bin-dir` of the backend chooses among installed versions. */
+ *   files by `load` -> seal -> processes stopped by stop_signal -> {data} kept as the template.
+ * Each server then: {data} copied -> processes (`late` copied meanwhile) -> those of `after` that
+ * are not for the template only -> one store.open with `reach`.  Without BK_SERVICE_COPY every
+ * server goes the whole way. A backend without places makes {database} in init or after, if it has
+ * such a thing. A string option `bin-dir` of the backend chooses among installed versions. */
 struct bk_pair { /* arrays end at key NULL */
 	const char *key;
 	const char *value;
@@ -567,6 +567,12 @@ struct bk_service {
 	const char *socket;                   /* what clients are told; NULL: none */
 	const char *url_socket, *url_tcp;     /* what goes in is percent-encoded; NULL: none */
 	const struct bk_service *alternative; /* tried when the programs are not there; or NULL */
+	/* Folders of {data} that the server does not need before a client connects: with the
+	 * profile `test` a copy of the template fills them while it starts.  Or NULL. */
+	const char *const *late;
+	/* Run on a server that is about to be stopped and to become the template: what makes copies
+	 * smaller.  Or NULL. */
+	const struct bk_command *seal;
 };
 
 /* ---- Places: empty databases, buckets, folders for other people's tests (BK_F_PLACES) ------

@@ -244,7 +244,7 @@ bk_status bk_check_service(const struct bk_backend *desc, const char *path, stru
 
 	if (!service)
 		return BK_OK;
-	if (service->struct_size < offsetof(struct bk_service, after))
+	if (service->struct_size < offsetof(struct bk_service, late)) /* added since 0.1 */
 		return bk_fail(err, BK_INVALID, 0,
 			       "%s: its service has a struct_size of %u bytes, expected %zu", path,
 			       service->struct_size, sizeof(*service));

@@ -8,12 +8,12 @@
  */
 #include "service/keeper.h"
 
-#include "service/copy.h"
 #include "service/proc.h"
 #include "service/root.h"
 #include "service/segments.h"
 #include "service/state.h"
 #include "service/template.h"
+#include "service/unpack.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -109,25 +109,41 @@ bk_status bk_keeper_make_folder(struct bk_keeper *k, struct bk_error *err)
 	return st;
 }
 
+bk_status bk_keeper_copy_failed(const struct bk_keeper *k, const struct bk_error *cause,
+				struct bk_error *err)
+{
+	return bk_fail(err, cause->status, cause->vendor_code,
+		       "copying the template %s (%llu MiB) to %s: %s", k->run->template,
+		       (unsigned long long)(bk_template_bytes(k->run->key) >> 20), k->data,
+		       cause->message);
+}
+
 static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 {
 	const struct bk_service_run *run = k->run;
-	struct bk_copy copy = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
-			       .gid = run->identity.gid,
-			       .workers = bk_copy_workers(),
-			       .stop = bk_keeper_stopped,
-			       .stop_ctx = k};
+	struct bk_unpack how = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
+				.gid = run->identity.gid,
+				.workers = bk_unpack_workers(),
+				.stop = bk_keeper_stopped,
+				.stop_ctx = k};
 	struct bk_error cause = bk_error_init();
+	struct bk_pack pack;
 	bk_status st;
 
 	if (bk_template_take_spare(run, k->data))
 		return BK_OK;
-	st = bk_copy_tree(&copy, run->template, k->data, &cause);
+	/* What is measured begins with nothing left to copy. */
+	if (run->service && run->config.profile == BK_PROFILE_TEST)
+		how.late = BK_SERVICE_MEMBER(run->service, late);
+	st = bk_pack_open(&pack, run->template, &cause);
 	if (st == BK_OK)
-		return BK_OK;
-	return bk_fail(err, st, cause.vendor_code, "copying the template %s (%llu MiB) to %s: %s",
-		       run->template, (unsigned long long)(bk_template_bytes(run->key) >> 20),
-		       k->data, cause.message);
+		st = bk_unpack_tree(&how, &pack, k->data, &cause);
+	if (st != BK_OK)
+		bk_keeper_copy_failed(k, &cause, err);
+	else if (how.late)
+		st = bk_keeper_begin_late(k, &how, &pack, err);
+	bk_pack_close(&pack);
+	return st;
 }
 
 /* So that the copy's own write-back is not measured with what the server does. */
@@ -284,6 +300,6 @@ void bk_keeper_remove_folder(struct bk_keeper *k)
 
 	if (k->run_folder && strncmp(k->run_folder, k->run->folder, strlen(k->run->folder)) != 0)
 		bk_fs_remove_tree(k->run_folder, &ignored);
-	bk_copy_remove(k->run->folder, &ignored);
+	bk_unpack_remove(k->run->folder, &ignored);
 	bk_state_unregister(k->run->id);
 }

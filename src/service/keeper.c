@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -61,6 +62,8 @@ static void kpr_reap(struct bk_keeper *k)
 		bk_keeper_note_segments(k);
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (bk_keeper_is_late(k, pid))
+			continue;
 		if (pid == k->command) {
 			k->command = 0;
 			k->command_status = status;
@@ -222,6 +225,29 @@ static void kpr_end_guarded(struct bk_keeper *k, uint64_t since_ns)
 		bk_proc_signal(k->guarded_fd, SIGKILL);
 }
 
+static void *kpr_remove_data(void *ctx)
+{
+	const struct bk_keeper *k = ctx;
+	struct bk_error ignored = bk_error_init(); /* what is left is seen to with the folder */
+
+	bk_unpack_remove(k->data, &ignored);
+	return NULL;
+}
+
+/* What the server holds is of no use to anybody: its files go while its processes do, unless that
+ * is to happen behind the starter's back anyway. */
+static void kpr_drop(struct bk_keeper *k)
+{
+	pthread_t remover;
+	bool begun = k->server_count > 0 && k->data && !k->run->config.spare &&
+		     bk_unpack_workers() > 1 &&
+		     pthread_create(&remover, NULL, kpr_remove_data, k) == 0;
+
+	bk_keeper_stop(k, false);
+	if (begun)
+		pthread_join(remover, NULL);
+}
+
 void bk_keeper_main(struct bk_service_run *run, int control)
 {
 	struct bk_keeper keeper = {.run = run,
@@ -259,7 +285,7 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 	since = bk_service_now_ns();
 	orphaned = k->control < 0 && !k->told;
 	k->quit = true;
-	bk_keeper_stop(k, false);
+	kpr_drop(k);
 	/* Who asked for a spare copy is in a hurry: the rest is done behind its back. */
 	if (run->config.spare && !orphaned && fork() > 0)
 		_exit(0);

@@ -1,13 +1,15 @@
 /*
  * keeper.h - the process that keeps a server: its parts.  Inside src/service only.
  *
- * The one invariant: the keeper has one thread and waits in one place, bk_keeper_wait(), which
- * notices at any moment that its starter is gone, that it is told to end, and that a child died.
+ * The one invariant: the keeper forks with one thread and waits in one place, bk_keeper_wait(),
+ * which notices at any moment that its starter is gone, that it is told to end, and that a child
+ * died.
  */
 #ifndef BK_SERVICE_KEEPER_H
 #define BK_SERVICE_KEEPER_H
 
 #include "service/run.h"
+#include "service/unpack.h"
 
 #include <poll.h>
 
@@ -45,7 +47,8 @@ struct bk_keeper {
 	json_t *shm_files;
 	pid_t command; /* the one at work, or 0 */
 	int command_status;
-	pid_t guarded; /* ends with the starter */
+	struct bk_late *late; /* the copy that goes on while the server starts; or NULL */
+	pid_t guarded;        /* ends with the starter */
 	int guarded_fd;
 };
 
@@ -54,7 +57,7 @@ struct bk_keeper {
 void bk_keeper_main(struct bk_service_run *run, int control) __attribute__((noreturn));
 /* Waits for `extra` (may be NULL), a child's end or `timeout_ms` (-1: none).  false: quit. */
 bool bk_keeper_wait(struct bk_keeper *k, struct pollfd *extra, int timeout_ms);
-bool bk_keeper_stopped(void *k); /* for bk_copy: a look without waiting */
+bool bk_keeper_stopped(void *k); /* for bk_unpack: a look without waiting */
 void bk_keeper_read_signals(struct bk_keeper *k);
 void bk_keeper_lose_control(struct bk_keeper *k); /* the starter hung up */
 /* CANCELLED when the keeper is to quit, TIMEOUT past the deadline. */
@@ -74,6 +77,17 @@ bk_status bk_keeper_write_files(struct bk_keeper *k, struct bk_error *err);
 void bk_keeper_clear_run(struct bk_keeper *k);
 bk_status bk_keeper_save_state(struct bk_keeper *k, struct bk_error *err);
 void bk_keeper_remove_folder(struct bk_keeper *k);
+bk_status bk_keeper_copy_failed(const struct bk_keeper *k, const struct bk_error *cause,
+				struct bk_error *err);
+
+/* ---- late.c */
+/* Begins to copy what the server does not need before it is ready, in a process of its own. */
+bk_status bk_keeper_begin_late(struct bk_keeper *k, const struct bk_unpack *how,
+			       const struct bk_pack *pack, struct bk_error *err);
+/* Waits for that.  `st` and `err` are how the start went meanwhile; a copy that failed outranks
+ * them, being the cause.  Afterwards there is no such process. */
+bk_status bk_keeper_end_late(struct bk_keeper *k, bk_status st, struct bk_error *err);
+bool bk_keeper_is_late(struct bk_keeper *k, pid_t pid); /* it ended, if it is that */
 
 /* ---- command.c */
 /* Runs those of a list that apply; `copied`: what is for the template only is left out. */

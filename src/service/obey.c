@@ -35,7 +35,7 @@ json_t *bk_keeper_failed(const struct bk_keeper *k, const struct bk_error *err)
 	bk_keeper_log_all(&log, k);
 	if (!k->up && k->run->template && err->status == BK_UNAVAILABLE)
 		bk_buf_putf(&log,
-			    "(its data was copied from %s; remove that folder to have it made "
+			    "(its data was copied from %s; remove that file to have it made "
 			    "anew)\n",
 			    k->run->template);
 	if (log.data) /* a server writes what it likes */
@@ -71,7 +71,7 @@ static bk_status oby_reset(struct bk_keeper *k, struct bk_error *err)
 	bk_status st;
 
 	bk_keeper_stop(k, false);
-	st = bk_fs_remove_tree(k->data, err);
+	st = bk_unpack_remove(k->data, err);
 	if (st == BK_OK && k->run->service)
 		return bk_keeper_start(k, BK_START_DATA, err);
 	return st == BK_OK ? bk_keeper_fill_data(k, err) : st;
@@ -79,6 +79,10 @@ static bk_status oby_reset(struct bk_keeper *k, struct bk_error *err)
 
 static bk_status oby_save(struct bk_keeper *k, struct bk_error *err)
 {
+	bk_status st = bk_keeper_commands(k, BK_SERVICE_MEMBER(k->run->service, seal), false, err);
+
+	if (st != BK_OK)
+		return st;
 	bk_keeper_stop(k, true);
 	return bk_template_publish(k->run, k->run->key, k->data, err);
 }

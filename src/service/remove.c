@@ -4,7 +4,7 @@
  * The one invariant: bk_fs_remove_tree() does all of it; what is done beforehand only leaves it
  * less to do.
  */
-#include "service/copy.h"
+#include "service/unpack.h"
 
 #include "util/fs.h"
 
@@ -61,15 +61,15 @@ static void rm_list_folders(struct rm_removal *r, const char *path, int depth)
 		closedir(dir);
 }
 
-bk_status bk_copy_remove(const char *path, struct bk_error *err)
+bk_status bk_unpack_remove(const char *path, struct bk_error *err)
 {
 	struct rm_removal r = {NULL, 0, 0};
 	pthread_t helper;
 	bool begun = false;
 	size_t i;
 
-	if (bk_copy_workers() > 1)
-		rm_list_folders(&r, path, 3); /* FOLDER/data/base/1: where most of the files are */
+	if (bk_unpack_workers() > 1)
+		rm_list_folders(&r, path, 2); /* {data}/base/1: where most of the files are */
 	if (r.count > 1)
 		begun = pthread_create(&helper, NULL, rm_remove_some, &r) == 0;
 	if (begun) {

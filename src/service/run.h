@@ -16,6 +16,12 @@
 #define BK_SERVICE_TIMEOUT UINT64_C(60000000000)
 #define BK_SERVICE_PORTS   4
 
+/* A member that came after the first version of the table. */
+#define BK_SERVICE_MEMBER(service, name)                                                           \
+	((service)->struct_size >= offsetof(struct bk_service, name) + sizeof((service)->name)     \
+		 ? (service)->name                                                                 \
+		 : NULL)
+
 struct bk_service_run {
 	const struct bk_plugin *plugin;
 	struct bk_options *options;
@@ -28,7 +34,7 @@ struct bk_service_run {
 	char id[80];    /* BACKEND-SUFFIX */
 	char *root;     /* the folder in which `folder` is made */
 	char *folder;   /* ROOT/bakeoff.SUFFIX */
-	char *template; /* a template's data to copy; NULL: init makes it */
+	char *template; /* a pack of the data to begin with; NULL: init makes it */
 	char *key;      /* the template's; NULL: none */
 	json_t *given;  /* options that the user set: name -> text, secrets included */
 	struct bk_values values;

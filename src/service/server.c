@@ -271,6 +271,7 @@ bk_status bk_keeper_start(struct bk_keeper *k, uint32_t how, struct bk_error *er
 		}
 		if (st == BK_OK)
 			st = srv_start_all(k, how, err);
+		st = bk_keeper_end_late(k, st, err);
 		if (st != BK_UNAVAILABLE || !(how & BK_START_PORTS) || tries == SRV_TRIES_TCP ||
 		    !srv_lost_port(k))
 			break;

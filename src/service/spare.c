@@ -6,9 +6,9 @@
  */
 #include "service/template.h"
 
-#include "service/copy.h"
 #include "service/root.h"
 #include "service/state.h"
+#include "service/unpack.h"
 #include "util/fs.h"
 
 #include <bakeoff/backend_util.h>
@@ -52,11 +52,12 @@ void bk_template_make_spare(const struct bk_service_run *run, bool (*stop)(void 
 {
 	char *folder = spr_path(run, ""), *ready = spr_path(run, "/data");
 	struct bk_error ignored = bk_error_init();
-	struct bk_copy copy = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
-			       .gid = run->identity.gid,
-			       .workers = bk_copy_workers(),
-			       .stop = stop,
-			       .stop_ctx = ctx};
+	struct bk_unpack how = {.uid = run->identity.drop ? run->identity.uid : (uid_t)-1,
+				.gid = run->identity.gid,
+				.workers = bk_unpack_workers(),
+				.stop = stop,
+				.stop_ctx = ctx};
+	struct bk_pack pack;
 	char *half = spr_path(run, "/half");
 	int lock;
 
@@ -68,9 +69,11 @@ void bk_template_make_spare(const struct bk_service_run *run, bool (*stop)(void 
 	if (lock < 0)
 		goto out; /* another keeper is at it */
 	if (access(ready, F_OK) != 0 && bk_fs_remove_tree(half, &ignored) == BK_OK) {
-		if (bk_copy_tree(&copy, run->template, half, &ignored) != BK_OK ||
+		if (bk_pack_open(&pack, run->template, &ignored) != BK_OK ||
+		    bk_unpack_tree(&how, &pack, half, &ignored) != BK_OK ||
 		    rename(half, ready) != 0)
 			bk_fs_remove_tree(half, &ignored);
+		bk_pack_close(&pack);
 	}
 	close(lock);
 out:

@@ -3,7 +3,7 @@
  */
 #include "service/template.h"
 
-#include "service/copy.h"
+#include "service/pack.h"
 #include "service/state.h"
 #include "util/fs.h"
 
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define TPL_FILE   "template.json"
+#define TPL_PACK   "data.pack"
 #define TPL_KEEP_S (30 * 86400)
 
 static char *tpl_path(const char *key, const char *tail)
@@ -53,21 +54,31 @@ static bool tpl_in_use(const struct bk_service *service, const char *data)
 	return found;
 }
 
+static bool tpl_is_whole(const char *path)
+{
+	struct bk_error ignored = bk_error_init();
+	struct bk_pack pack;
+	bool whole = bk_pack_open(&pack, path, &ignored) == BK_OK;
+
+	bk_pack_close(&pack);
+	return whole;
+}
+
 char *bk_template_find(const struct bk_service_run *run, const char *key)
 {
-	char *data = tpl_path(key, "/data"), *file = tpl_path(key, "/" TPL_FILE);
-	bool good = data && file && utimensat(AT_FDCWD, file, NULL, 0) == 0 &&
-		    bk_fs_is_folder(data) && !tpl_in_use(run->service, data);
-
+	char *pack = tpl_path(key, "/" TPL_PACK), *file = tpl_path(key, "/" TPL_FILE);
 	/* A cache that cannot be written to is as good as any, if it is complete. */
-	if (!good && data && file && errno != ENOENT && access(file, R_OK) == 0)
-		good = bk_fs_is_folder(data) && !tpl_in_use(run->service, data);
+	bool good = pack && file &&
+		    (utimensat(AT_FDCWD, file, NULL, 0) == 0 ||
+		     (errno != ENOENT && access(file, R_OK) == 0)) &&
+		    tpl_is_whole(pack);
+
 	free(file);
 	if (!good) {
-		free(data);
-		data = NULL;
+		free(pack);
+		pack = NULL;
 	}
-	return data;
+	return pack;
 }
 
 uint64_t bk_template_bytes(const char *key)
@@ -135,15 +146,14 @@ static void tpl_forget_old(void)
 	free(folder);
 }
 
-static bk_status tpl_describe(const struct bk_service_run *run, const char *path,
-			      const struct bk_copy *copy, struct bk_error *err)
+static bk_status tpl_describe(const struct bk_service_run *run, const char *path, uint64_t files,
+			      uint64_t bytes, struct bk_error *err)
 {
-	json_t *about =
-		json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I}", "backend", run->plugin->desc.name,
-			  "backend_version", run->plugin->desc.version, "program",
-			  run->programs.count ? run->programs.items[0].path : NULL, "files",
-			  (json_int_t)copy->files, "bytes", (json_int_t)copy->bytes, "created",
-			  (json_int_t)time(NULL));
+	json_t *about = json_pack(
+		"{s:s, s:s, s:s?, s:I, s:I, s:I}", "backend", run->plugin->desc.name,
+		"backend_version", run->plugin->desc.version, "program",
+		run->programs.count ? run->programs.items[0].path : NULL, "files",
+		(json_int_t)files, "bytes", (json_int_t)bytes, "created", (json_int_t)time(NULL));
 	bk_status st = BK_OK;
 
 	if (!about || json_dump_file(about, path, JSON_INDENT(1)) != 0)
@@ -166,12 +176,12 @@ static void tpl_sync(const char *path)
 bk_status bk_template_publish(const struct bk_service_run *run, const char *key, const char *data,
 			      struct bk_error *err)
 {
-	char *fresh = tpl_path(key, ".new"), *fresh_data = tpl_path(key, ".new/data");
+	char *fresh = tpl_path(key, ".new"), *pack = tpl_path(key, ".new/" TPL_PACK);
 	char *file = tpl_path(key, ".new/" TPL_FILE), *final = tpl_path(key, "");
-	struct bk_copy copy = {.uid = (uid_t)-1, .flags = BK_COPY_HOLES};
+	uint64_t files = 0, bytes = 0;
 	bk_status st = BK_OK;
 
-	if (!fresh || !fresh_data || !file || !final)
+	if (!fresh || !pack || !file || !final)
 		st = bk_fail(err, BK_NOMEM, 0, "out of memory");
 	if (st == BK_OK && tpl_in_use(run->service, data))
 		st = bk_fail(err, BK_STATE, 0,
@@ -183,9 +193,9 @@ bk_status bk_template_publish(const struct bk_service_run *run, const char *key,
 	if (st == BK_OK)
 		st = bk_fs_mkdirs(fresh, 0700, err);
 	if (st == BK_OK)
-		st = bk_copy_tree(&copy, data, fresh_data, err);
+		st = bk_pack_write(pack, data, &files, &bytes, err);
 	if (st == BK_OK)
-		st = tpl_describe(run, file, &copy, err);
+		st = tpl_describe(run, file, files, bytes, err);
 	if (st == BK_OK) {
 		tpl_sync(fresh);
 		if (rename(fresh, final) != 0)
@@ -200,7 +210,7 @@ bk_status bk_template_publish(const struct bk_service_run *run, const char *key,
 	if (st == BK_OK)
 		tpl_forget_old();
 	free(fresh);
-	free(fresh_data);
+	free(pack);
 	free(file);
 	free(final);
 	return st;

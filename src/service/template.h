@@ -1,7 +1,7 @@
 /*
- * template.h - ready-made data folders, kept in the cache under a key.
+ * template.h - ready-made data folders, kept in the cache under a key, each in one file.
  *
- * The one invariant: a folder under its key is complete and was shut down cleanly: it is built
+ * The one invariant: what is under its key is complete and was shut down cleanly: it is built
  * beside (KEY.new), synced, described by template.json, and renamed while the key's lock is held.
  */
 #ifndef BK_SERVICE_TEMPLATE_H
@@ -16,8 +16,8 @@
 bk_status bk_template_key(char out[BK_TEMPLATE_KEY_MAX], const struct bk_service_run *run,
 			  const char *const *schema, struct bk_error *err);
 
-/* The data folder under a key, the caller's to free; NULL: there is none, or it was refused (half
- * built; a server's pid file in it) and should be built again. */
+/* The pack under a key, the caller's path to free; NULL: there is none, or it is not whole, and it
+ * should be built again. */
 char *bk_template_find(const struct bk_service_run *run, const char *key);
 
 /* What a template's files hold, by its description; 0: not known. */

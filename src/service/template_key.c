@@ -107,6 +107,7 @@ static bk_status tpl_hash_run(XXH3_state_t *hash, const struct bk_service_run *r
 		tpl_hash_program(hash, run->programs.items[i].path);
 	tpl_hash_commands(hash, service->init);
 	tpl_hash_commands(hash, service->after);
+	tpl_hash_commands(hash, BK_SERVICE_MEMBER(service, seal));
 	for (p = service->processes; p && p->name; p++) {
 		tpl_hash_strings(hash, p->argv);
 		tpl_hash_commands(hash, p->before);

@@ -7,10 +7,10 @@
  */
 #include "bench.h"
 
-#include "service/copy.h"
 #include "service/identity.h"
 #include "service/proc.h"
 #include "service/spawn.h"
+#include "service/unpack.h"
 #include "util/buf.h"
 #include "util/fs.h"
 
@@ -115,18 +115,21 @@ static void give(const struct bare *b, const char *path)
 
 static void copy_template(struct bare *b, const char *backend)
 {
-	struct bk_copy copy = {.uid = b->identity.drop ? b->identity.uid : (uid_t)-1,
-			       .gid = b->identity.gid};
+	struct bk_unpack how = {.uid = b->identity.drop ? b->identity.uid : (uid_t)-1,
+				.gid = b->identity.gid};
 	struct bk_error err = bk_error_init();
 	char pattern[4096], data[96];
+	struct bk_pack pack;
 	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "%s/bakeoff/templates/%s-*/data",
+	snprintf(pattern, sizeof(pattern), "%s/bakeoff/templates/%s-*/data.pack",
 		 getenv("XDG_CACHE_HOME"), backend);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		bench_die("no template %s", pattern);
 	snprintf(data, sizeof(data), "%s/data", b->folder);
-	bench_check(bk_copy_tree(&copy, found.gl_pathv[0], data, &err), "copy", &err);
+	bench_check(bk_pack_open(&pack, found.gl_pathv[0], &err), "open", &err);
+	bench_check(bk_unpack_tree(&how, &pack, data, &err), "copy", &err);
+	bk_pack_close(&pack);
 	globfree(&found);
 }
 

@@ -21,6 +21,28 @@ ended() {
 	err=$(cat "$scratch/.err")
 }
 
+# At any moment of a start, be it copying or coming up
+starts=$scratch/starts
+mkdir -m 755 "$starts"
+rests() {
+	ls -A "$starts" "$XDG_CACHE_HOME/bakeoff/instances" | grep -v ':$'
+	pgrep -f "$starts/"
+}
+for name in "${servers[@]}"; do
+	run exec "$name" -- true # the template is there
+	for ms in 005 010 015 020 025 030 040 050 070; do
+		"$bakeoff" exec --data "$starts" "$name" -- sleep 60 >/dev/null 2>&1 &
+		bakeoff_pid=$!
+		sleep "0.$ms"
+		kill -9 "$bakeoff_pid"
+		wait "$bakeoff_pid" 2>/dev/null || true
+		for _ in $(seq 100); do
+			[ -n "$(rests)" ] && sleep 0.05 || break
+		done
+		[ -z "$(rests)" ] || say "$name: bakeoff killed after $ms ms: there is still $(rests)"
+	done
+done
+
 for name in "${servers[@]}"; do
 	what='bakeoff killed'
 	under_way "$name"

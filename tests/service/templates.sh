@@ -46,7 +46,7 @@ for name in "${servers[@]}"; do
 
 	# Half built: no description, leftovers beside it
 	rm "$template/template.json"
-	mkdir -p "$template.new/data/junk"
+	mkdir -p "$template.new/junk"
 	run exec "$name" -- bash -c "note; $(question "$name")"
 	wants_status 0
 	wants_err 'making the template'
@@ -89,23 +89,27 @@ for name in "${servers[@]}"; do
 	wants_clean "$ran"
 done
 
-# Not shut down cleanly: a server's pid file in it.  It is refused and made anew.
 name=postgresql
 if [[ " ${servers[*]} " == *" $name "* ]]; then
 	template=${base[$name]}
-	printf '%s\n' 1 /nowhere 1 5432 /nowhere '' '1 1' ready >"$template/data/postmaster.pid"
-	run exec "$name" -- bash -c "note; $(question "$name")"
-	wants_status 0
-	wants_out '^1$'
-	wants_err 'making the template'
-	[ ! -e "$template/data/postmaster.pid" ] || say "$ran: the pid file is still there"
-	wants_clean "$ran"
+	pack=$template/data.pack
+
+	# Cut short, or not a template at all: refused and made anew
+	for damage in "truncate -s -1 '$pack'" "truncate -s 10 '$pack'" "rm '$pack'" \
+		"printf nonsense | dd of='$pack' conv=notrunc status=none"; do
+		eval "$damage"
+		run exec "$name" -- bash -c "note; $(question "$name")"
+		wants_status 0
+		wants_out '^1$'
+		wants_err 'making the template'
+		wants_clean "$ran after $damage"
+	done
 
 	# Data of another major version: the server says so, in under a second
 	begun=$(date +%s%N)
 	run exec "$name" -- true
 	good_ms=$((($(date +%s%N) - begun) / 1000000))
-	echo 9.6 >"$template/data/PG_VERSION"
+	perl -0777 -pi -e 's/(?<!\d)\d\d\n/11\n/g' "$pack" # PG_VERSION holds two digits
 	begun=$(date +%s%N)
 	run exec "$name" -- true
 	took_ms=$((($(date +%s%N) - begun) / 1000000 - good_ms))

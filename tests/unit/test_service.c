@@ -1,15 +1,15 @@
 /*
  * test_service.c - the parts of src/service that need no server: templates, conditions, URLs,
- * copies, segments, programs, passwords.
+ * packs, segments, programs, passwords.
  */
 #include "unit.h"
 
-#include "service/copy.h"
 #include "service/net.h"
 #include "service/proc.h"
 #include "service/programs.h"
 #include "service/segments.h"
 #include "service/spawn.h"
+#include "service/unpack.h"
 #include "service/url.h"
 #include "service/values.h"
 #include "util/fs.h"
@@ -158,38 +158,80 @@ static void put_file(const char *name, off_t size, const char *data, off_t at)
 	close(fd);
 }
 
-static void copies(void **state)
+static struct bk_pack packed(const char *from, uint64_t want_files)
 {
-	static const uint32_t flags[] = {0, BK_COPY_HOLES, 0, BK_COPY_HOLES};
 	struct bk_error err = bk_error_init();
-	char from[96], to[96], a[4096], b[4096];
-	struct stat sb;
+	uint64_t files = 0, bytes = 0;
+	struct bk_pack pack;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/pack", folder);
+	assert_int_equal(bk_pack_write(path, from, &files, &bytes, &err), BK_OK);
+	assert_int_equal(files, want_files);
+	assert_int_equal(bk_pack_write(path, from, &files, &bytes, &err), BK_IO); /* it exists */
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_OK);
+	return pack;
+}
+
+static void fill_with_kinds(void)
+{
+	char zeros[4096] = {0};
 	size_t i;
-	ssize_t n;
 	int fd;
 
 	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
 	assert_int_equal(mkdir(in_folder("from/inner"), 0750), 0);
+	assert_int_equal(mkdir(in_folder("from/inner/most"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("from/inner/none"), 0700), 0);
 	put_file("from/empty", 0, "", 0);
 	put_file("from/small", 5, "small", 0);
 	put_file("from/inner/holes", 3 << 20, "end", (3 << 20) - 3);
+	put_file("from/inner/most/middle", 3 << 20, "middle", 1 << 20);
 	assert_int_equal(symlink("../small", in_folder("from/inner/link")), 0);
+	assert_int_equal(mkfifo(in_folder("from/inner/fifo"), 0600), 0);
 	fd = open(in_folder("from/zeros"), O_WRONLY | O_CREAT, 0600);
-	memset(a, 0, sizeof(a));
-	for (i = 0; i < 300; i++) /* more than the copy's buffer */
-		assert_int_equal(write(fd, a, sizeof(a)), (ssize_t)sizeof(a));
+	for (i = 0; i < 300; i++) /* more than a buffer */
+		assert_int_equal(write(fd, zeros, sizeof(zeros)), (ssize_t)sizeof(zeros));
 	assert_int_equal(pwrite(fd, "x", 1, 700000), 1);
 	close(fd);
+	fd = open(in_folder("from/full"), O_WRONLY | O_CREAT, 0600);
+	memset(zeros, 'f', sizeof(zeros));
+	for (i = 0; i < 300; i++)
+		assert_int_equal(write(fd, zeros, sizeof(zeros) - 1), (ssize_t)sizeof(zeros) - 1);
+	close(fd);
+}
+
+static void unpacks(void **state)
+{
+	static const char *const late[] = {"inner", "nowhere", NULL};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], a[4096], b[4096];
+	struct bk_pack pack;
+	struct stat sb;
+	size_t i;
+	ssize_t n;
+	FILE *f;
+
+	fill_with_kinds();
 	snprintf(from, sizeof(from), "%s/from", folder);
+	pack = packed(from, 6);
+	assert_int_equal(unlink(in_folder("from/inner/fifo")), 0); /* is not packed */
 	for (i = 0; i < 4; i++) {
-		struct bk_copy copy = {
-			.uid = (uid_t)-1, .flags = flags[i], .workers = i < 2 ? 0 : 3};
-		FILE *f;
+		struct bk_unpack how = {
+			.uid = (uid_t)-1, .workers = i % 2 ? 3 : 0, .late = i < 2 ? NULL : late};
 
 		snprintf(to, sizeof(to), "%s/to%zu", folder, i);
-		assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_OK);
-		assert_int_equal(copy.files, 4);
-		assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_IO); /* it exists */
+		assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_OK);
+		assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_IO); /* it exists */
+		snprintf(b, sizeof(b), "%s/inner/most/middle", to);
+		assert_int_equal(access(b, F_OK), how.late ? -1 : 0);
+		if (how.late) {
+			snprintf(b, sizeof(b), "%s/inner/none", to);
+			assert_int_equal(access(b, F_OK), 0); /* folders are there at once */
+			snprintf(b, sizeof(b), "%s/small", to);
+			assert_int_equal(access(b, F_OK), 0);
+			assert_int_equal(bk_unpack_late(&how, &pack, to, &err), BK_OK);
+		}
 		snprintf(b, sizeof(b), "diff -r %s %s && stat -c '%%a' %s/inner %s/small", from, to,
 			 to, to);
 		f = popen(b, "r");
@@ -199,23 +241,49 @@ static void copies(void **state)
 		assert_string_equal(a, "750\n640\n");
 		snprintf(b, sizeof(b), "%s/inner/holes", to);
 		assert_int_equal(stat(b, &sb), 0);
-		assert_true(sb.st_blocks * 512 < 1 << 20);
+		assert_true(sb.st_blocks * 512 < 64 << 10);
 		snprintf(b, sizeof(b), "%s/zeros", to);
 		assert_int_equal(stat(b, &sb), 0);
 		assert_int_equal(sb.st_size, 300 * 4096);
-		if (flags[i] & BK_COPY_HOLES)
-			assert_true(sb.st_blocks * 512 < 64 << 10);
+		assert_true(sb.st_blocks * 512 < 64 << 10);
 		snprintf(b, sizeof(b), "%s/inner/link", to);
 		n = readlink(b, a, sizeof(a));
 		assert_int_equal(n, 8);
 	}
+	bk_pack_close(&pack);
 }
 
-static void copy_of_many(void **state)
+static void unpacks_as_another(void **state)
 {
-	struct bk_copy copy = {.uid = (uid_t)-1, .workers = 2};
+	struct bk_unpack how = {.uid = 65534, .gid = 65533, .workers = 2};
 	struct bk_error err = bk_error_init();
-	char from[96], to[96], name[64];
+	char from[96], to[96], command[256], found[64] = "";
+	struct bk_pack pack;
+	FILE *f;
+
+	if (geteuid() != 0)
+		return; /* only root gives files away */
+	fill_with_kinds();
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	pack = packed(from, 6);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_OK);
+	bk_pack_close(&pack);
+	snprintf(command, sizeof(command), "find %s -printf '%%U:%%G\\n' | sort | uniq -c", to);
+	f = popen(command, "r");
+	assert_non_null(fgets(found, sizeof(found), f));
+	assert_non_null(strstr(found, " 11 65534:65533\n")); /* 4 folders, 6 files, 1 link */
+	assert_null(fgets(found, sizeof(found), f));         /* and nobody else's */
+	pclose(f);
+	assert_int_equal(chown(from, 0, 0), 0); /* this thread is who it was */
+}
+
+static void unpacks_many(void **state)
+{
+	struct bk_unpack how = {.uid = (uid_t)-1, .workers = 2};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], name[64], command[256];
+	struct bk_pack pack;
 	int i, k;
 
 	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
@@ -224,16 +292,19 @@ static void copy_of_many(void **state)
 		assert_int_equal(mkdir(in_folder(name), 0700), 0);
 		for (k = 0; k < 50; k++) {
 			snprintf(name, sizeof(name), "from/%d/%d", i, k);
-			put_file(name, 10000, "x", 5000);
+			put_file(name, 10000, name, 5000);
 		}
 	}
 	snprintf(from, sizeof(from), "%s/from", folder);
 	snprintf(to, sizeof(to), "%s/to", folder);
-	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_OK);
-	assert_int_equal(copy.files, 400);
+	pack = packed(from, 400);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_OK);
+	snprintf(command, sizeof(command), "diff -r %s %s", from, to);
+	assert_int_equal(system(command), 0);
 	snprintf(to, sizeof(to), "%s/nowhere/to", folder);
-	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_NOT_FOUND);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_NOT_FOUND);
 	assert_non_null(strstr(err.message, "nowhere/to"));
+	bk_pack_close(&pack);
 }
 
 static bool at_once(void *ctx)
@@ -241,17 +312,88 @@ static bool at_once(void *ctx)
 	return true;
 }
 
-static void copy_called_off(void **state)
+static void unpacking_called_off(void **state)
 {
-	struct bk_copy copy = {.uid = (uid_t)-1, .stop = at_once};
+	struct bk_unpack how = {.uid = (uid_t)-1, .stop = at_once};
 	struct bk_error err = bk_error_init();
+	struct bk_pack pack;
 	char from[96], to[96];
 
 	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
 	put_file("from/small", 5, "small", 0);
 	snprintf(from, sizeof(from), "%s/from", folder);
 	snprintf(to, sizeof(to), "%s/to", folder);
-	assert_int_equal(bk_copy_tree(&copy, from, to, &err), BK_CANCELLED);
+	pack = packed(from, 1);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_CANCELLED);
+	bk_pack_close(&pack);
+}
+
+static void write_pack(const char *path, const char *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	close(fd);
+}
+
+/* Cut anywhere, or with any byte of its head and index changed: refused, or a pack whose every name
+ * and number stay within it. */
+static void damaged_packs(void **state)
+{
+	struct bk_error err = bk_error_init();
+	char from[96], path[128], data[8192], bad[8192];
+	struct bk_pack_head head;
+	struct bk_pack pack;
+	size_t len, i, e;
+	FILE *f;
+
+	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("from/inner"), 0700), 0);
+	put_file("from/small", 5, "small", 0);
+	put_file("from/inner/holes", 100000, "end", 50000);
+	assert_int_equal(symlink("../small", in_folder("from/inner/link")), 0);
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(path, sizeof(path), "%s/pack", folder);
+	pack = packed(from, 2);
+	bk_pack_close(&pack);
+	f = fopen(path, "r");
+	len = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	assert_true(len > sizeof(head) && len < sizeof(data));
+	memcpy(&head, data, sizeof(head));
+	for (i = 0; i < len; i++) {
+		write_pack(path, data, i);
+		assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+		bk_pack_close(&pack);
+	}
+	assert_non_null(strstr(err.message, path));
+	for (i = 0; i < len; i++) {
+		if (i == sizeof(head))
+			i = head.index_at;
+		memcpy(bad, data, len);
+		bad[i] ^= (char)0xff;
+		write_pack(path, bad, len);
+		if (bk_pack_open(&pack, path, &err) == BK_OK) {
+			for (e = 0; e < pack.count; e++) {
+				const struct bk_pack_entry *x = &pack.entries[e];
+
+				assert_true(x->name[0] != '/' && x->data_at <= head.index_at);
+				assert_null(strstr(x->name, ".."));
+			}
+		}
+		bk_pack_close(&pack);
+	}
+	/* A name that leads out of the tree */
+	memcpy(bad, data, len);
+	for (i = head.index_at; i + 11 < len && memcmp(bad + i, "inner/holes", 11) != 0; i++)
+		;
+	memcpy(bad + i, "inner/../..", 11);
+	write_pack(path, bad, len);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+	bk_pack_close(&pack);
+	assert_int_equal(bk_pack_open(&pack, in_folder("nowhere"), &err), BK_NOT_FOUND);
+	bk_pack_close(&pack);
 }
 
 static void passwords(void **state)
@@ -423,9 +565,11 @@ int main(void)
 		cmocka_unit_test(expansion),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(urls),
-		cmocka_unit_test_setup_teardown(copies, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(copy_of_many, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(copy_called_off, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacks, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacks_as_another, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacks_many, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacking_called_off, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(damaged_packs, make_folder, remove_folder),
 		cmocka_unit_test(passwords),
 		cmocka_unit_test(ports),
 		cmocka_unit_test_setup_teardown(programs, make_folder, remove_folder),
