@@ -11,7 +11,7 @@
 #include "conform/txns.h"
 
 struct bk_crash_plan {
-	/* Before each round, by the case's own process; may be NULL. */
+	/* Before each round; may be NULL. */
 	void (*prepare)(struct bk_box *b, unsigned round);
 	/* Step i of a round, by the writer. */
 	bk_status (*step)(struct bk_box *b, unsigned round, unsigned i, struct bk_error *err);

@@ -5,6 +5,7 @@
  * The one invariant: syncs are counted where they are made: in this process for an embedded store,
  * by the server's own counter (durability.syncs of inspect) for any other.
  */
+#include "conform/apart.h"
 #include "conform/contents.h"
 #include "conform/crashes.h"
 #include "conform/folder.h"
@@ -243,6 +244,42 @@ static void control_and_die(struct bk_test *t, bool unmake, uint64_t after_us)
 	waitpid(pid, &status, 0);
 }
 
+static void fill_two(struct bk_test *t, void *ctx)
+{
+	struct bk_box *b = bk_test_durable(t, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
+
+	bk_fill(b, "n");
+	bk_fill(b, "m");
+	bk_test_shut_box(b);
+}
+
+static void end_the_rest(struct bk_test *t, void *ctx)
+{
+	struct bk_layered *l = bk_test_open(t, BK_SPACE_A, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
+	const bool *unmake = ctx;
+	struct bk_box *b;
+
+	if (*unmake) {
+		bk_status st;
+
+		WANT_IN(t, TWO(BK_OK, BK_NOT_FOUND), UINT64_MAX, st,
+			l->tables.store.unmake(l->store, E));
+		CHECK(t, !t->folder || bk_folder_entries(t, t->folder) == 0,
+		      "unmake after half of unmake left: %s", bk_folder_picture(t, t->folder));
+		WANT(t, BK_OK, l->tables.store.make(l->store, E));
+	} else {
+		WANT(t, BK_OK, l->tables.store.clear(l->store, E));
+	}
+	b = bk_test_join(t, l, BK_DURABLE_PROCESS);
+	bk_empty(b, AT, "n");
+	bk_empty(b, AT, "m");
+	bk_fill(b, "k");
+	bk_filled(b, AT, "k");
+	bk_test_leave(b);
+	WANT(t, BK_OK, l->tables.store.clear(l->store, E));
+	bk_test_shut(t, l);
+}
+
 static void cut_short(struct bk_test *t, bool unmake)
 {
 	struct bk_rng rng;
@@ -250,34 +287,9 @@ static void cut_short(struct bk_test *t, bool unmake)
 
 	bk_rng_init(&rng, t->seed);
 	for (i = 0; i < 6; i++) {
-		struct bk_box *b = bk_test_durable(t, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
-		struct bk_layered *l;
-
-		bk_fill(b, "n");
-		bk_fill(b, "m");
-		bk_test_shut_box(b);
+		bk_test_apart(t, fill_two, NULL);
 		control_and_die(t, unmake, bk_rng_below(&rng, 8000 * t->slow));
-		l = bk_test_open(t, BK_SPACE_A, BK_DURABLE_PROCESS, BK_OPEN_CHECK);
-		if (unmake) {
-			bk_status st;
-
-			WANT_IN(t, TWO(BK_OK, BK_NOT_FOUND), UINT64_MAX, st,
-				l->tables.store.unmake(l->store, E));
-			CHECK(t, !t->folder || bk_folder_entries(t, t->folder) == 0,
-			      "unmake after half of unmake left: %s",
-			      bk_folder_picture(t, t->folder));
-			WANT(t, BK_OK, l->tables.store.make(l->store, E));
-		} else {
-			WANT(t, BK_OK, l->tables.store.clear(l->store, E));
-		}
-		b = bk_test_join(t, l, BK_DURABLE_PROCESS);
-		bk_empty(b, AT, "n");
-		bk_empty(b, AT, "m");
-		bk_fill(b, "k");
-		bk_filled(b, AT, "k");
-		bk_test_leave(b);
-		WANT(t, BK_OK, l->tables.store.clear(l->store, E));
-		bk_test_shut(t, l);
+		bk_test_apart(t, end_the_rest, &unmake);
 	}
 }
 

@@ -3,6 +3,7 @@
  *
  * The one invariant: whatever is refused as FOREIGN must be found unharmed afterwards.
  */
+#include "conform/apart.h"
 #include "conform/contents.h"
 #include "conform/folder.h"
 
@@ -208,39 +209,44 @@ static void half_make(struct bk_test *t, uint64_t delay_ns)
 	waitpid(pid, &status, 0);
 }
 
-static uint64_t make_takes_ns(struct bk_test *t)
+static void time_make(struct bk_test *t, void *ctx)
 {
-	uint64_t start = bk_test_now_ns(), took;
+	uint64_t start = bk_test_now_ns(), *took = ctx;
 	struct bk_layered *l = bk_test_open(t, BK_SPACE_A, BK_DURABLE_NONE, BK_OPEN_CHECK);
 
 	WANT(t, BK_OK, l->tables.store.make(l->store, E));
-	took = bk_test_now_ns() - start;
+	*took = bk_test_now_ns() - start;
 	WANT(t, BK_OK, l->tables.store.unmake(l->store, E));
 	bk_test_shut(t, l);
-	return took + 1000000;
+}
+
+static void make_the_rest(struct bk_test *t, void *ctx)
+{
+	struct bk_layered *l = bk_test_open(t, BK_SPACE_A, BK_DURABLE_NONE, BK_OPEN_CHECK);
+	const int *i = ctx;
+	bk_status st;
+
+	if (*i % 2 == 0)
+		WANT_IN(t, TWO(BK_OK, BK_NOT_FOUND), UINT64_MAX, st,
+			l->tables.store.unmake(l->store, E));
+	WANT(t, BK_OK, l->tables.store.make(l->store, E));
+	WANT(t, BK_OK, l->tables.store.unmake(l->store, E));
+	bk_test_shut(t, l);
+	CHECK(t, !t->folder || bk_folder_entries(t, t->folder) == 0,
+	      "unmake after half of make left: %s", bk_folder_picture(t, t->folder));
 }
 
 static void half_made(struct bk_test *t)
 {
-	uint64_t span = make_takes_ns(t);
+	uint64_t *span = bk_test_shared(t, sizeof(*span));
 	struct bk_rng rng;
-	bk_status st;
 	int i;
 
+	bk_test_apart(t, time_make, span);
 	bk_rng_init(&rng, t->seed);
 	for (i = 0; i < 16; i++) {
-		struct bk_layered *l;
-
-		half_make(t, bk_rng_below(&rng, span));
-		l = bk_test_open(t, BK_SPACE_A, BK_DURABLE_NONE, BK_OPEN_CHECK);
-		if (i % 2 == 0)
-			WANT_IN(t, TWO(BK_OK, BK_NOT_FOUND), UINT64_MAX, st,
-				l->tables.store.unmake(l->store, E));
-		WANT(t, BK_OK, l->tables.store.make(l->store, E));
-		WANT(t, BK_OK, l->tables.store.unmake(l->store, E));
-		bk_test_shut(t, l);
-		CHECK(t, !t->folder || bk_folder_entries(t, t->folder) == 0,
-		      "unmake after half of make left: %s", bk_folder_picture(t, t->folder));
+		half_make(t, bk_rng_below(&rng, *span + 1000000));
+		bk_test_apart(t, make_the_rest, &i);
 	}
 }
 
