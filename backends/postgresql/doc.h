@@ -23,7 +23,6 @@ struct doc_entry {
 void doc_list_add(struct doc_list *list, struct bk_slice rel, struct bk_slice id);
 /* Takes out the entry if it is there. */
 void doc_list_remove(struct doc_list *list, struct bk_slice rel, struct bk_slice id);
-bool doc_list_has(const struct doc_list *list, struct bk_slice rel, struct bk_slice id);
 /* *at begins at 0; false at the end. */
 bool doc_entry_next(struct doc_entry *out, struct bk_slice list, size_t *at);
 void doc_entry_add(struct pg_buffer *b, struct bk_slice rel, struct bk_slice id);

@@ -69,13 +69,6 @@ static bool row_search(const struct doc_list *list, struct bk_slice rel, struct 
 	return false;
 }
 
-bool doc_list_has(const struct doc_list *list, struct bk_slice rel, struct bk_slice id)
-{
-	size_t begin, end;
-
-	return row_search(list, rel, id, &begin, &end);
-}
-
 void doc_list_remove(struct doc_list *list, struct bk_slice rel, struct bk_slice id)
 {
 	size_t begin, end;

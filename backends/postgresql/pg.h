@@ -29,7 +29,6 @@
 
 #define PG_SQL_BYTEA  17u /* type numbers that PostgreSQL has fixed for ever */
 #define PG_SQL_INT8   20u
-#define PG_SQL_INT4   23u
 #define PG_SQL_TEXT   25u
 #define PG_SQL_FLOAT8 701u
 
@@ -105,8 +104,6 @@ void pg_wire_settle(struct pg_wire *w);
 /* Report and forget the recorded failure; BK_OK when there is none. */
 bk_status pg_wire_report(struct pg_wire *w, const char *what, struct bk_error *err);
 /* One statement, one answer in w->result. */
-bk_status pg_wire_ask(struct pg_wire *w, enum pg_statement st, const struct pg_params *p,
-		      const char *what, struct bk_error *err);
 bk_status pg_wire_ask_sql(struct pg_wire *w, const char *sql, const struct pg_params *p,
 			  const char *what, struct bk_error *err);
 /* Record a failure that is not the server's; the first one counts. */

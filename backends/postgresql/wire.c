@@ -358,13 +358,6 @@ void pg_send_sql(struct pg_wire *w, const char *sql, const struct pg_params *p, 
 		  p);
 }
 
-bk_status pg_wire_ask(struct pg_wire *w, enum pg_statement st, const struct pg_params *p,
-		      const char *what, struct bk_error *err)
-{
-	pg_send(w, st, p, NULL, PG_NO_ITEM);
-	return pg_wire_finish(w, what, err);
-}
-
 bk_status pg_wire_ask_sql(struct pg_wire *w, const char *sql, const struct pg_params *p,
 			  const char *what, struct bk_error *err)
 {

@@ -22,7 +22,6 @@ enum s3_create { S3_CREATE_AUTO, S3_CREATE_YES, S3_CREATE_NO };
 enum s3_payload_signing { S3_SIGN_AUTO, S3_SIGN_YES, S3_SIGN_NO };
 
 #define S3_PARTS_MAX   10000u
-#define S3_PART_LEAST  (UINT64_C(5) << 20)
 #define S3_BINARY_MAX  (UINT64_C(5) << 40)
 #define S3_CONCURRENCY 16
 
