@@ -112,6 +112,7 @@ static bk_status cmd_await(struct bk_keeper *k, int *status, int pidfd, const ch
 			st = bk_fail(err, BK_TIMEOUT, 0, "%s did not end in time", what);
 	}
 	if (k->command != 0) {
+		bk_keeper_note_gone(k, k->command);
 		kill(-k->command, SIGKILL); /* it leads a session of its own */
 		kill(k->command, SIGKILL);
 		k->command = 0; /* reaped like any orphan */

@@ -25,6 +25,11 @@ struct bk_server { /* one process of the table */
 	off_t log_from; /* where the log of this start begins */
 };
 
+struct bk_gone { /* a process that was killed: what it made in shared memory goes too */
+	pid_t pid;
+	uint64_t start;
+};
+
 struct bk_keeper {
 	struct bk_service_run *run;
 	int control;  /* to the starter; -1 once it is gone */
@@ -45,6 +50,8 @@ struct bk_keeper {
 	char *data;       /* {data} */
 	char *command_log;
 	json_t *shm_files;
+	struct bk_gone *gone;
+	size_t gone_count;
 	pid_t command; /* the one at work, or 0 */
 	int command_status;
 	struct bk_late *late; /* the copy that goes on while the server starts; or NULL */
@@ -109,6 +116,8 @@ bk_status bk_keeper_start(struct bk_keeper *k, uint32_t how, struct bk_error *er
 void bk_keeper_stop(struct bk_keeper *k, bool clean);
 void bk_keeper_kill(struct bk_keeper *k);
 void bk_keeper_note_segments(struct bk_keeper *k);
+/* `root` and all that it started, before they are killed. */
+void bk_keeper_note_gone(struct bk_keeper *k, pid_t root);
 /* What ended, how, and what its log says. */
 void bk_keeper_describe_end(struct bk_keeper *k, const struct bk_server *server,
 			    struct bk_error *err);

@@ -10,6 +10,7 @@
 #include "service/segments.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,37 @@ static void stp_await_end(struct bk_keeper *k, const struct bk_server *only)
 	}
 }
 
+static bool stp_is_noted(const struct bk_keeper *k, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < k->gone_count; i++) {
+		if (k->gone[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+void bk_keeper_note_gone(struct bk_keeper *k, pid_t root)
+{
+	pid_t pids[256];
+	size_t cap = sizeof(pids) / sizeof(pids[0]), n = bk_proc_tree(pids, cap, &root, 1), i;
+
+	for (i = 0; i < n && i < cap; i++) {
+		uint64_t start = bk_proc_start(pids[i]);
+		struct bk_gone *more;
+
+		if (pids[i] == getpid() || start == 0 || stp_is_noted(k, pids[i]))
+			continue;
+		bk_segments_note(k->shm_files, pids[i]);
+		more = realloc(k->gone, (k->gone_count + 1) * sizeof(*more));
+		if (!more)
+			return;
+		k->gone = more;
+		k->gone[k->gone_count++] = (struct bk_gone){pids[i], start};
+	}
+}
+
 /* Whatever is still a child of ours: the workers of a server that was killed. */
 static void stp_kill_orphans(struct bk_keeper *k)
 {
@@ -59,6 +91,7 @@ static void stp_kill_orphans(struct bk_keeper *k)
 	/* Almost always there is none, and the kernel knows. */
 	while (bk_service_now_ns() < until &&
 	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
+		bk_keeper_note_gone(k, self);
 		n = bk_proc_tree(pids, cap, &self, 1);
 		for (i = 0; i < n && i < cap; i++) {
 			if (pids[i] != self)
@@ -88,6 +121,9 @@ static void stp_remove_segments(struct bk_keeper *k)
 		if (k->servers[i].last_pid != 0)
 			bk_segments_remove(k->servers[i].last_pid, k->servers[i].start);
 	}
+	for (i = 0; i < k->gone_count; i++)
+		bk_segments_remove(k->gone[i].pid, k->gone[i].start);
+	k->gone_count = 0;
 	bk_segments_remove_files(k->shm_files, k->run->identity.uid);
 	json_array_clear(k->shm_files);
 }

@@ -54,15 +54,15 @@ note() {
 	for link in "$XDG_CACHE_HOME"/bakeoff/instances/*; do
 		folder=$(readlink "$link") || continue
 		[ -e "$folder/state.json" ] || continue
-		keeper=$(jq .keeper.pid "$folder/state.json")
+		keeper=$(jq .keeper.pid "$folder/state.json" 2>/dev/null) || continue
 		echo "keeper $keeper $(started "$keeper")" >>"$noted"
 		for pid in $(tree "$keeper"); do
 			echo "process $pid $(started "$pid")" >>"$noted"
-			{ grep -o '/dev/shm/[^/ ]*$' "/proc/$pid/maps" || true; } |
+			{ grep -o '/dev/shm/[^/ ]*$' "/proc/$pid/maps" 2>/dev/null || true; } |
 				sort -u | sed 's/^/folder /' >>"$noted"
 		done
 		echo "folder $folder" >>"$noted"
-		echo "folder $(jq -r .run "$folder/state.json")" >>"$noted"
+		echo "folder $(jq -r .run "$folder/state.json" 2>/dev/null)" >>"$noted"
 	done
 }
 export -f note tree started
