@@ -86,7 +86,7 @@ bk_status bk_keeper_make_folder(struct bk_keeper *k, struct bk_error *err)
 		return fld_fail(err, "make folder", folder);
 	k->lock = bk_state_lock(folder);
 	if (k->lock < 0)
-		return bk_fail(err, BK_IO, errno, "cannot lock %s", folder);
+		return bk_fail(err, BK_IO, errno, "cannot lock %s: %s", folder, strerror(errno));
 	if (k->run->identity.drop &&
 	    (chown(folder, (uid_t)-1, k->run->identity.gid) != 0 || chmod(folder, 0710) != 0))
 		return fld_fail(err, "set the mode of", folder);
@@ -178,8 +178,8 @@ bk_status bk_keeper_fill_data(struct bk_keeper *k, struct bk_error *err)
 static bk_status fld_write_file(const struct bk_keeper *k, const char *name, const char *text,
 				struct bk_error *err)
 {
+	const struct bk_identity *id = &k->run->identity;
 	char *path = bk_fs_join(k->run_folder, name);
-	size_t len = strlen(text);
 	bk_status st = BK_OK;
 	int fd;
 
@@ -187,12 +187,13 @@ static bk_status fld_write_file(const struct bk_keeper *k, const char *name, con
 		return bk_fail(err, BK_NOMEM, 0, "out of memory");
 	unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len)
+	if (fd < 0 || !bk_fs_write_all(fd, text, strlen(text)))
 		st = fld_fail(err, "write", path);
+	/* The folder is the server's user's, who can put a link there: not by its name */
+	if (st == BK_OK && id->drop && fchown(fd, id->uid, id->gid) != 0)
+		st = fld_fail(err, "give away", path);
 	if (fd >= 0)
 		close(fd);
-	if (st == BK_OK)
-		st = fld_give(k, path, err);
 	free(path);
 	return st;
 }

@@ -49,13 +49,15 @@ bk_status bk_keeper_begin_late(struct bk_keeper *k, const struct bk_unpack *how,
 {
 	struct bk_late *late = mmap(NULL, sizeof(*late), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct bk_error killed = bk_error_init();
 	pid_t keeper = getpid(), pid;
 
 	if (late == MAP_FAILED)
 		return bk_fail(err, BK_NOMEM, errno, "out of memory");
 	late->status = BK_INTERNAL;
 	late->error = bk_error_init();
-	bk_fail(&late->error, BK_INTERNAL, 0, "the process that copies was killed");
+	bk_fail(&killed, BK_INTERNAL, 0, "the process that did it was killed");
+	bk_keeper_copy_failed(k, &killed, &late->error);
 	pid = fork();
 	if (pid == 0)
 		lat_copy(late, *how, pack, k, keeper);

@@ -23,6 +23,7 @@
 
 struct pck_state {
 	int fd;
+	const char *path;
 	uint64_t at; /* where the next bytes go */
 	uint64_t files, bytes, count;
 	struct bk_buf index;
@@ -45,7 +46,7 @@ static bk_status pck_put(struct pck_state *s, const char *data, size_t len, uint
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return pck_fail(s, "write", "the pack");
+			return pck_fail(s, "write", s->path);
 		data += n;
 		at += (uint64_t)n;
 		len -= (size_t)n;
@@ -114,6 +115,8 @@ static bk_status pck_contents(struct pck_state *s, struct bk_buf *extents, int i
 		off_t data = lseek(in, (off_t)at, SEEK_DATA);
 		ssize_t n;
 
+		if (data < 0 && errno != ENXIO)
+			return pck_fail(s, "read", name);
 		if (data < 0 || (uint64_t)data >= size)
 			break; /* the rest is a hole */
 		at = (uint64_t)data;
@@ -273,7 +276,7 @@ static bk_status pck_folder(struct pck_state *s, int at, const char *name, const
 bk_status bk_pack_write(const char *path, const char *folder, uint64_t *files, uint64_t *bytes,
 			struct bk_error *err)
 {
-	struct pck_state s = {.at = sizeof(struct bk_pack_head), .err = err};
+	struct pck_state s = {.at = sizeof(struct bk_pack_head), .path = path, .err = err};
 	struct bk_pack_head head = {.magic = BK_PACK_MAGIC};
 	bk_status st;
 
@@ -284,6 +287,8 @@ bk_status bk_pack_write(const char *path, const char *folder, uint64_t *files, u
 	st = s.buffer ? pck_folder(&s, AT_FDCWD, folder, "") : BK_NOMEM;
 	if (!s.buffer || s.index.failed)
 		st = bk_fail(err, BK_NOMEM, 0, "out of memory");
+	if (st == BK_OK && s.index.len > BK_PACK_INDEX_MAX)
+		st = bk_fail(err, BK_TOO_LARGE, 0, "%s: there are too many files", folder);
 	head.index_at = s.at;
 	head.index_len = s.index.len;
 	head.count = s.count;

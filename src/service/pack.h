@@ -52,7 +52,8 @@ bk_status bk_pack_open(struct bk_pack *out, const char *path, struct bk_error *e
 void bk_pack_close(struct bk_pack *pack);
 
 /* ---- The file, for pack.c and pack_read.c */
-#define BK_PACK_MAGIC "bkpack1"
+#define BK_PACK_MAGIC     "bkpack1"
+#define BK_PACK_INDEX_MAX (UINT64_C(1) << 30) /* some ten million files */
 struct bk_pack_head {
 	char magic[8];
 	uint64_t index_at, index_len, count;

@@ -102,8 +102,23 @@ static uint64_t pkr_entry(struct bk_pack_entry *out, const char *index, uint64_t
 	return (at + 7) & ~UINT64_C(7);
 }
 
+/* A file or link lies right in the folder that it comes after.  So none is reached by way of a link
+ * that the pack itself brings. */
+static bool pkr_is_in(const char *name, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	if (len > 0) {
+		if (strncmp(name, folder, len) != 0 || name[len] != '/')
+			return false;
+		name += len + 1;
+	}
+	return strchr(name, '/') == NULL;
+}
+
 static bk_status pkr_index(struct bk_pack *pack, const struct bk_pack_head *head)
 {
+	const char *folder = "";
 	uint64_t at = 0;
 	size_t i;
 
@@ -117,8 +132,12 @@ static bk_status pkr_index(struct bk_pack *pack, const struct bk_pack_head *head
 		if (at == 0 || (i == 0) != (e->name[0] == '\0') ||
 		    (i == 0 && e->kind != BK_PACK_FOLDER))
 			return BK_INVALID;
-		if (e->kind == BK_PACK_FOLDER)
+		if (e->kind == BK_PACK_FOLDER) {
 			pack->folders[pack->folder_count++] = i;
+			folder = e->name;
+		} else if (!pkr_is_in(e->name, folder)) {
+			return BK_INVALID;
+		}
 	}
 	pack->count = head->count;
 	pack->data_end = head->index_at;
@@ -133,16 +152,17 @@ bk_status bk_pack_open(struct bk_pack *out, const char *path, struct bk_error *e
 	bk_status st;
 
 	memset(out, 0, sizeof(*out));
-	out->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* a FIFO of that name is not waited for */
+	out->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (out->fd < 0 || fstat(out->fd, &sb) != 0)
 		return bk_fail(err, bk_fs_status(errno), errno, "cannot open %s: %s", path,
 			       strerror(errno));
-	st = pkr_read(out->fd, &head, sizeof(head), 0);
-	if (st == BK_OK &&
-	    (memcmp(head.magic, BK_PACK_MAGIC, sizeof(head.magic)) != 0 ||
-	     head.index_at < sizeof(head) || head.index_at > (uint64_t)sb.st_size ||
-	     head.index_len != (uint64_t)sb.st_size - head.index_at || head.count == 0 ||
-	     head.count > head.index_len / sizeof(struct bk_pack_raw)))
+	st = S_ISREG(sb.st_mode) ? pkr_read(out->fd, &head, sizeof(head), 0) : BK_INVALID;
+	if (st == BK_OK && (memcmp(head.magic, BK_PACK_MAGIC, sizeof(head.magic)) != 0 ||
+			    head.index_at < sizeof(head) || head.index_at > (uint64_t)sb.st_size ||
+			    head.index_len != (uint64_t)sb.st_size - head.index_at ||
+			    head.index_len > BK_PACK_INDEX_MAX || head.count == 0 ||
+			    head.count > head.index_len / sizeof(struct bk_pack_raw)))
 		st = BK_INVALID;
 	if (st == BK_OK) {
 		out->index = malloc(head.index_len);

@@ -153,7 +153,10 @@ static bk_status unp_link(struct unp_state *s, const struct bk_pack_entry *e)
 	const char *data;
 	size_t n = 0;
 
+	errno = ENAMETOOLONG;
 	data = e->size < sizeof(target) ? unp_bytes(s, &n, e->data_at, e->size) : NULL;
+	if (data && n != e->size)
+		errno = EIO; /* as where nothing at all is left */
 	if (!data || n != e->size)
 		return unp_fail(&s->error, "read the template's", e->name);
 	memcpy(target, data, n);
@@ -215,11 +218,24 @@ static void *unp_work(void *ctx)
 	return NULL;
 }
 
-/* All folders, each after the one that it is in. */
+static bk_status unp_give(struct unp_shared *shared, const struct bk_pack_entry *e,
+			  struct bk_error *err)
+{
+	const struct bk_unpack *how = shared->how;
+
+	if (how->uid != (uid_t)-1 &&
+	    fchownat(shared->to, e->name, how->uid, how->gid, AT_SYMLINK_NOFOLLOW) != 0)
+		return unp_fail(err, "give away", e->name);
+	if ((e->mode | 0700) != 0700 && fchmodat(shared->to, e->name, e->mode | 0700, 0) != 0)
+		return unp_fail(err, "set the mode of", e->name);
+	return BK_OK;
+}
+
+/* All folders, each after the one that it is in.  They are given away in the opposite order: whose
+ * they will be can put a link in the place of what is in them. */
 static bk_status unp_make_folders(struct unp_shared *shared, struct bk_error *err)
 {
 	const struct bk_pack *pack = shared->pack;
-	const struct bk_unpack *how = shared->how;
 	bk_status st = BK_OK;
 	size_t i;
 
@@ -228,13 +244,9 @@ static bk_status unp_make_folders(struct unp_shared *shared, struct bk_error *er
 
 		if (mkdirat(shared->to, e->name, 0700) != 0)
 			st = unp_fail(err, "make folder", e->name);
-		else if (how->uid != (uid_t)-1 && fchownat(shared->to, e->name, how->uid, how->gid,
-							   AT_SYMLINK_NOFOLLOW) != 0)
-			st = unp_fail(err, "give away", e->name);
-		else if ((e->mode | 0700) != 0700 &&
-			 fchmodat(shared->to, e->name, e->mode | 0700, 0) != 0)
-			st = unp_fail(err, "set the mode of", e->name);
 	}
+	while (st == BK_OK && --i > 0)
+		st = unp_give(shared, &pack->entries[pack->folders[i]], err);
 	return st;
 }
 
@@ -262,17 +274,19 @@ static bk_status unp_files(struct unp_shared *shared, struct bk_error *err)
 	struct unp_state states[UNP_WORKERS_MAX];
 	pthread_t threads[UNP_WORKERS_MAX];
 	bk_status st = BK_OK;
+	int e = 0;
 
 	if (shared->how->stop && shared->how->stop(shared->how->stop_ctx))
 		return bk_fail(err, BK_CANCELLED, 0, "the copy was called off");
 	n = n < UNP_WORKERS_MAX ? n : UNP_WORKERS_MAX;
 	for (begun = 0; begun < n; begun++) {
 		states[begun] = (struct unp_state){.shared = shared, .error = bk_error_init()};
-		if (pthread_create(&threads[begun], NULL, unp_work, &states[begun]) != 0)
+		e = pthread_create(&threads[begun], NULL, unp_work, &states[begun]);
+		if (e != 0)
 			break;
 	}
 	if (begun == 0)
-		return bk_fail(err, BK_UNAVAILABLE, errno, "cannot start a thread");
+		return bk_fail(err, BK_UNAVAILABLE, e, "cannot start a thread: %s", strerror(e));
 	for (i = 0; i < begun; i++) {
 		unp_join(shared, threads[i]);
 		/* the first real one; the others were called off because of it */
@@ -288,19 +302,18 @@ bk_status bk_unpack_tree(const struct bk_unpack *how, const struct bk_pack *pack
 			 struct bk_error *err)
 {
 	struct unp_shared shared = {.how = how, .pack = pack};
-	bk_status st = BK_OK;
+	bk_status st;
 
 	if (mkdir(to, 0700) != 0)
 		return unp_fail(err, "make folder", to);
 	shared.to = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (shared.to < 0)
 		return unp_fail(err, "open folder", to);
-	if (how->uid != (uid_t)-1 && fchown(shared.to, how->uid, how->gid) != 0)
+	st = unp_make_folders(&shared, err);
+	if (st == BK_OK && how->uid != (uid_t)-1 && fchown(shared.to, how->uid, how->gid) != 0)
 		st = unp_fail(err, "give away", to);
-	else if (fchmod(shared.to, pack->entries[0].mode | 0700) != 0)
+	if (st == BK_OK && fchmod(shared.to, pack->entries[0].mode | 0700) != 0)
 		st = unp_fail(err, "set the mode of", to);
-	if (st == BK_OK)
-		st = unp_make_folders(&shared, err);
 	if (st == BK_OK)
 		st = unp_files(&shared, err);
 	close(shared.to);

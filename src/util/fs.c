@@ -190,6 +190,30 @@ bk_status bk_fs_remove_tree(const char *path, struct bk_error *err)
 	return fs_remove_at(AT_FDCWD, path, path, 0, err);
 }
 
+bk_status bk_fs_remove_in(int folder, const char *name, struct bk_error *err)
+{
+	struct stat sb;
+
+	if (fstat(folder, &sb) != 0)
+		return fs_fail(err, "stat the folder of", name);
+	return fs_remove_at(folder, name, name, sb.st_dev, err);
+}
+
+bool bk_fs_write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
 char *bk_fs_join(const char *folder, const char *name)
 {
 	struct bk_buf buf = BK_BUF_INIT;

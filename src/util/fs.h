@@ -21,9 +21,14 @@ bk_status bk_fs_mkdirs(const char *path, uint32_t mode, struct bk_error *err);
  * len may be NULL.  Only regular files: a pipe would wait. */
 bk_status bk_fs_read(char **out, size_t *len, const char *path, size_t max, struct bk_error *err);
 
+/* All of it to an open file; false: errno says why. */
+bool bk_fs_write_all(int fd, const char *data, size_t len);
+
 /* A file or folder and everything beneath it.  Symbolic links are removed, not followed, and a
  * mount point is refused.  Fine when nothing is there. */
 bk_status bk_fs_remove_tree(const char *path, struct bk_error *err);
+/* The same of what is in an open folder: no link on the way there is followed either. */
+bk_status bk_fs_remove_in(int folder, const char *name, struct bk_error *err);
 
 /* "a/b" of "a" and "b", the caller's to free; `name` alone when it is absolute.  NULL: no memory */
 char *bk_fs_join(const char *folder, const char *name);

@@ -18,7 +18,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -392,7 +394,223 @@ static void damaged_packs(void **state)
 	write_pack(path, bad, len);
 	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
 	bk_pack_close(&pack);
+	/* One that is not in the folder that it comes after: a link could be in its way */
+	memcpy(bad + i, "outer/holes", 11);
+	write_pack(path, bad, len);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+	bk_pack_close(&pack);
+	memcpy(bad + i, "inner/ho/es", 11);
+	write_pack(path, bad, len);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+	bk_pack_close(&pack);
 	assert_int_equal(bk_pack_open(&pack, in_folder("nowhere"), &err), BK_NOT_FOUND);
+	bk_pack_close(&pack);
+}
+
+/* What is no file is not waited for, and nobody's memory is taken for what a head says. */
+static void odd_packs(void **state)
+{
+	const uint64_t len = UINT64_C(1) << 40;
+	struct bk_pack_head head = {
+		.magic = BK_PACK_MAGIC, .index_at = sizeof(head), .count = len / 64};
+	struct bk_error err = bk_error_init();
+	struct bk_pack pack;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/pack", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+	alarm(0);
+	bk_pack_close(&pack);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID);
+	bk_pack_close(&pack);
+	assert_int_equal(rmdir(path), 0);
+	head.index_len = len - sizeof(head);
+	write_pack(path, (const char *)&head, sizeof(head));
+	assert_int_equal(truncate(path, (off_t)len), 0);
+	assert_int_equal(bk_pack_open(&pack, path, &err), BK_INVALID); /* not NOMEM */
+	bk_pack_close(&pack);
+}
+
+/* The pack becomes shorter between being opened and being read. */
+static void shrinking_packs(void **state)
+{
+	struct bk_unpack how = {.uid = (uid_t)-1, .workers = 2};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], path[128];
+	struct bk_pack pack;
+
+	fill_with_kinds();
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(path, sizeof(path), "%s/pack", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	pack = packed(from, 6);
+	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_IO);
+	assert_non_null(strstr(err.message, "cannot read the template's"));
+	assert_null(strstr(err.message, "Success"));
+	bk_pack_close(&pack);
+}
+
+/* Names of any bytes, modes, links to nowhere, files that are one hole, whatever the umask is */
+static void unpacks_odd_names(void **state)
+{
+	struct bk_unpack how = {.uid = (uid_t)-1, .workers = 2};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], a[4096], b[4096], command[256];
+	struct bk_pack pack;
+	mode_t mask;
+	size_t n;
+	FILE *f;
+
+	assert_int_equal(mkdir(in_folder("from"), 0755), 0);
+	assert_int_equal(mkdir(in_folder("from/\xff\n \001"), 0711), 0);
+	put_file("from/\xff\n \001/\\ \"'\t", 9, "x", 1);
+	put_file("from/...", 1 << 20, "", 0);
+	put_file("from/-rf", 3, "abc", 0);
+	assert_int_equal(chmod(in_folder("from/-rf"), 0), 0);
+	assert_int_equal(chmod(in_folder("from/..."), 0777), 0);
+	assert_int_equal(symlink("/nowhere/\n\xfe", in_folder("from/l")), 0);
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	if (geteuid() != 0) /* who else could read it? */
+		assert_int_equal(chmod(in_folder("from/-rf"), 0600), 0);
+	pack = packed(from, 3);
+	mask = umask(07);
+	assert_int_equal(bk_unpack_tree(&how, &pack, to, &err), BK_OK);
+	umask(mask);
+	bk_pack_close(&pack);
+	snprintf(command, sizeof(command),
+		 "cd %s && find . -printf '%%P %%y %%m %%l %%u\\0' | sort -z", from);
+	f = popen(command, "r");
+	n = fread(a, 1, sizeof(a), f);
+	assert_int_equal(pclose(f), 0);
+	snprintf(command, sizeof(command),
+		 "cd %s && find . -printf '%%P %%y %%m %%l %%u\\0' | sort -z", to);
+	f = popen(command, "r");
+	assert_int_equal(fread(b, 1, sizeof(b), f), n);
+	assert_int_equal(pclose(f), 0);
+	assert_true(n > 50);
+	assert_memory_equal(a, b, n);
+	snprintf(command, sizeof(command), "diff -r --no-dereference %s %s", from, to);
+	assert_int_equal(system(command), 0);
+}
+
+/* Somebody of the server's user puts links in the place of folders while they are worked on. */
+static void *swaps(void *ctx)
+{
+	const atomic_bool *end = ctx;
+	char a[128], b[128];
+
+	snprintf(a, sizeof(a), "%s/to/base", folder);
+	snprintf(b, sizeof(b), "%s/to/link", folder);
+	while (!atomic_load(end))
+		renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+	return NULL;
+}
+
+static void fill_victim(const char *where)
+{
+	char name[64];
+	int i;
+
+	assert_int_equal(mkdir(in_folder(where), 0700), 0);
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%s/%d", where, i);
+		assert_int_equal(mkdir(in_folder(name), 0700), 0);
+	}
+}
+
+static void removes_behind_no_link(void **state)
+{
+	struct bk_error err = bk_error_init();
+	atomic_bool end = false;
+	char to[96], name[64];
+	pthread_t thread;
+	struct stat sb;
+	int i, round;
+
+	snprintf(to, sizeof(to), "%s/to", folder);
+	fill_victim("victim");
+	for (round = 0; round < 5; round++) {
+		assert_int_equal(mkdir(in_folder("to"), 0700), 0);
+		fill_victim("to/base");
+		assert_int_equal(symlink("../victim", in_folder("to/link")), 0);
+		atomic_store(&end, false);
+		assert_int_equal(pthread_create(&thread, NULL, swaps, &end), 0);
+		for (i = 0; i < 10 && access(to, F_OK) == 0; i++)
+			bk_unpack_remove(to, &err);
+		atomic_store(&end, true);
+		pthread_join(thread, NULL);
+		assert_int_equal(bk_unpack_remove(to, &err), BK_OK);
+		assert_int_equal(access(to, F_OK), -1);
+	}
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "victim/%d", i);
+		assert_int_equal(stat(in_folder(name), &sb), 0);
+	}
+}
+
+/* The same while root unpacks for that user: a process of theirs waits for a folder to be theirs.
+ */
+static void swap_folder_as(uid_t uid, int ready)
+{
+	char a[128], b[128];
+
+	if (setuid(uid) != 0 || write(ready, "r", 1) != 1)
+		_exit(1);
+	snprintf(a, sizeof(a), "%s/to/000", folder);
+	snprintf(b, sizeof(b), "%s/to/moved", folder);
+	while (symlink("../victim", b) != 0)
+		;
+	while (access(a, W_OK) != 0 || renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) != 0)
+		;
+	_exit(0);
+}
+
+static void unpacks_behind_no_link(void **state)
+{
+	struct bk_unpack how = {.uid = 65534, .gid = 65534, .workers = 1};
+	struct bk_error err = bk_error_init();
+	char from[96], to[96], name[64];
+	struct bk_pack pack;
+	struct stat sb;
+	pid_t pid;
+	int i, round, ready[2];
+
+	if (geteuid() != 0)
+		return; /* only root gives files away */
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(mkdir(in_folder("victim"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("from"), 0700), 0);
+	assert_int_equal(mkdir(in_folder("from/000"), 0750), 0);
+	for (i = 0; i < 150; i++) {
+		snprintf(name, sizeof(name), "from/000/%d", i);
+		assert_int_equal(mkdir(in_folder(name), 0750), 0);
+	}
+	snprintf(from, sizeof(from), "%s/from", folder);
+	pack = packed(from, 0);
+	for (round = 0; round < 10; round++) {
+		snprintf(to, sizeof(to), "%s/to", folder);
+		assert_int_equal(pipe(ready), 0);
+		pid = fork();
+		if (pid == 0)
+			swap_folder_as(how.uid, ready[1]);
+		assert_int_equal(read(ready[0], name, 1), 1);
+		close(ready[0]);
+		close(ready[1]);
+		bk_unpack_tree(&how, &pack, to, &err); /* may well fail */
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		assert_int_equal(bk_unpack_remove(to, &err), BK_OK);
+		assert_int_equal(stat(in_folder("victim"), &sb), 0);
+		assert_int_equal(sb.st_nlink, 2); /* nothing was made in there */
+		assert_int_equal(sb.st_mode & 07777, 0700);
+		assert_int_equal(sb.st_uid, 0);
+	}
 	bk_pack_close(&pack);
 }
 
@@ -570,6 +788,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unpacks_many, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(unpacking_called_off, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(damaged_packs, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(odd_packs, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(shrinking_packs, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacks_odd_names, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(removes_behind_no_link, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(unpacks_behind_no_link, make_folder, remove_folder),
 		cmocka_unit_test(passwords),
 		cmocka_unit_test(ports),
 		cmocka_unit_test_setup_teardown(programs, make_folder, remove_folder),
