@@ -237,13 +237,28 @@ bk_status bk_check_tables(struct bk_tables *tables, const struct bk_backend *des
 	return check_ops(tables, features, path, err);
 }
 
-bk_status bk_check_service(const struct bk_backend *desc, const char *path, struct bk_error *err)
+static bk_status check_late(const struct bk_service *service, const char *path,
+			    struct bk_error *err)
 {
-	const struct bk_service *service = desc->service;
+	const size_t end = offsetof(struct bk_service, late) + sizeof(service->late);
+	const char *const *late = service->struct_size >= end ? service->late : NULL;
+
+	for (; late && *late; late++) {
+		if (!**late || strchr(*late, '/') || strcmp(*late, ".") == 0 ||
+		    strcmp(*late, "..") == 0)
+			return bk_fail(err, BK_INVALID, 0,
+				       "%s: '%s' in `late` of its service is no name of a folder "
+				       "right below {data}",
+				       path, *late);
+	}
+	return BK_OK;
+}
+
+static bk_status check_one_service(const struct bk_service *service, const char *path,
+				   struct bk_error *err)
+{
 	const struct bk_process *process;
 
-	if (!service)
-		return BK_OK;
 	if (service->struct_size < offsetof(struct bk_service, late)) /* added since 0.1 */
 		return bk_fail(err, BK_INVALID, 0,
 			       "%s: its service has a struct_size of %u bytes, expected %zu", path,
@@ -258,5 +273,15 @@ bk_status bk_check_service(const struct bk_backend *desc, const char *path, stru
 				       "%s: process '%s' of its service has no command", path,
 				       process->name);
 	}
-	return BK_OK;
+	return check_late(service, path, err);
+}
+
+bk_status bk_check_service(const struct bk_backend *desc, const char *path, struct bk_error *err)
+{
+	const struct bk_service *service = desc->service;
+	bk_status st = BK_OK;
+
+	for (; st == BK_OK && service; service = service->alternative)
+		st = check_one_service(service, path, err);
+	return st;
 }

@@ -144,17 +144,23 @@ bk_status bk_keeper_check(const struct bk_keeper *k, const char *what, struct bk
 /* ---- Birth and end ----------------------------------------------------------------------------
  */
 
+/* In this order also where few descriptors are allowed. */
 static void kpr_descriptors(struct bk_keeper *k, int control)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int high = fcntl(control, F_DUPFD_CLOEXEC, 10);
+	int null;
 
+	if (control < KPR_CONTROL)
+		control = fcntl(control, F_DUPFD_CLOEXEC, KPR_CONTROL);
+	if (control != KPR_CONTROL && dup3(control, KPR_CONTROL, O_CLOEXEC) < 0)
+		_exit(1);
+	syscall(SYS_close_range, KPR_CONTROL + 1, ~0U, 0);
+	k->control = KPR_CONTROL;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	dup3(high, KPR_CONTROL, O_CLOEXEC);
-	syscall(SYS_close_range, KPR_CONTROL + 1, ~0U, 0);
-	k->control = KPR_CONTROL;
+	if (null > KPR_CONTROL)
+		close(null);
 }
 
 static void kpr_signals(struct bk_keeper *k)
@@ -204,6 +210,8 @@ static bk_status kpr_bring_up(struct bk_keeper *k, struct bk_error *err)
 	}
 	for (i = 0; i < k->server_count; i++)
 		k->servers[i].desc = &p[i];
+	if (k->signals < 0) /* it would notice nothing */
+		return bk_fail(err, BK_IO, errno, "cannot watch for signals: %s", strerror(errno));
 	st = bk_keeper_make_folder(k, err);
 	if (st != BK_OK)
 		return st;

@@ -73,8 +73,12 @@ static bk_status oby_reset(struct bk_keeper *k, struct bk_error *err)
 	bk_keeper_stop(k, false);
 	st = bk_unpack_remove(k->data, err);
 	if (st == BK_OK && k->run->service)
-		return bk_keeper_start(k, BK_START_DATA, err);
-	return st == BK_OK ? bk_keeper_fill_data(k, err) : st;
+		st = bk_keeper_start(k, BK_START_DATA, err);
+	else if (st == BK_OK)
+		st = bk_keeper_fill_data(k, err);
+	if (st != BK_OK) /* a server on half of its data is worse than none */
+		bk_keeper_stop(k, false);
+	return st;
 }
 
 static bk_status oby_save(struct bk_keeper *k, struct bk_error *err)

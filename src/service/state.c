@@ -84,14 +84,11 @@ static bk_status sta_put(const char *path, const char *text, struct bk_error *er
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	size_t len = strlen(text);
-	ssize_t n = -1;
+	bool good = fd >= 0 && bk_fs_write_all(fd, text, len);
 
-	if (fd >= 0) {
-		n = write(fd, text, len);
-		if (close(fd) != 0)
-			n = -1;
-	}
-	if (n != (ssize_t)len)
+	if (fd >= 0 && close(fd) != 0)
+		good = false;
+	if (!good)
 		return bk_fail(err, bk_fs_status(errno), errno, "cannot write %s: %s", path,
 			       strerror(errno));
 	return BK_OK;

@@ -94,15 +94,22 @@ static int tdn_connect(const char *folder)
 
 static bk_status tdn_ask_keeper(const char *folder, const char *what, struct bk_error *err)
 {
+	/* The keeper has a deadline of its own and more to say about it. */
+	struct timeval patience = {BK_SERVICE_TIMEOUT / UINT64_C(1000000000) + 8, 0};
 	int fd = tdn_connect(folder);
 	json_t *answer;
 	bk_status st;
 
 	if (fd < 0)
 		return bk_fail(err, BK_UNAVAILABLE, errno, "the server's keeper does not answer");
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	bk_wire_send(fd, json_pack("{s:s}", "do", what));
+	errno = 0;
 	answer = bk_wire_receive(fd, 0);
-	st = bk_wire_status(answer, err);
+	if (!answer && errno == EAGAIN)
+		st = bk_fail(err, BK_TIMEOUT, 0, "the server's keeper did not answer in time");
+	else
+		st = bk_wire_status(answer, err);
 	json_decref(answer);
 	close(fd);
 	return st;

@@ -18,9 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TPL_FILE   "template.json"
-#define TPL_PACK   "data.pack"
-#define TPL_KEEP_S (30 * 86400)
+#define TPL_FILE     "template.json"
+#define TPL_PACK     "data.pack"
+#define TPL_KEEP_S   (30 * 86400)
+#define TPL_FILE_MAX ((size_t)64 << 10)
 
 static char *tpl_path(const char *key, const char *tail)
 {
@@ -54,12 +55,36 @@ static bool tpl_in_use(const struct bk_service *service, const char *data)
 	return found;
 }
 
-static bool tpl_is_whole(const char *path)
+/* What its description says; 0: there is none, or not a good one. */
+static uint64_t tpl_described(const char *file)
 {
 	struct bk_error ignored = bk_error_init();
+	char *text = NULL;
+	json_t *about = NULL;
+	uint64_t bytes;
+
+	if (bk_fs_read(&text, NULL, file, TPL_FILE_MAX, &ignored) == BK_OK)
+		about = json_loads(text, 0, NULL);
+	bytes = bk_state_u64(about, "bytes");
+	json_decref(about);
+	free(text);
+	return bytes;
+}
+
+/* The description is of this pack: how much room is needed is taken from it. */
+static bool tpl_is_whole(const char *path, const char *file)
+{
+	struct bk_error ignored = bk_error_init();
+	uint64_t bytes = 0;
 	struct bk_pack pack;
 	bool whole = bk_pack_open(&pack, path, &ignored) == BK_OK;
+	size_t i;
 
+	for (i = 0; whole && i < pack.count; i++) {
+		if (pack.entries[i].kind == BK_PACK_FILE)
+			bytes += pack.entries[i].size;
+	}
+	whole = whole && tpl_described(file) == bytes;
 	bk_pack_close(&pack);
 	return whole;
 }
@@ -71,7 +96,7 @@ char *bk_template_find(const struct bk_service_run *run, const char *key)
 	bool good = pack && file &&
 		    (utimensat(AT_FDCWD, file, NULL, 0) == 0 ||
 		     (errno != ENOENT && access(file, R_OK) == 0)) &&
-		    tpl_is_whole(pack);
+		    tpl_is_whole(pack, file);
 
 	free(file);
 	if (!good) {
@@ -84,10 +109,8 @@ char *bk_template_find(const struct bk_service_run *run, const char *key)
 uint64_t bk_template_bytes(const char *key)
 {
 	char *file = tpl_path(key, "/" TPL_FILE);
-	json_t *about = file ? json_load_file(file, 0, NULL) : NULL;
-	uint64_t bytes = bk_state_u64(about, "bytes");
+	uint64_t bytes = file ? tpl_described(file) : 0;
 
-	json_decref(about);
 	free(file);
 	return bytes;
 }
@@ -122,13 +145,22 @@ bk_status bk_template_lock(int *out, const struct bk_service_run *run, const cha
 	return st;
 }
 
-/* Templates that nobody has used for a month: servers were upgraded, schemas changed. */
+/* Not used for a month, or left half built for as long. */
+static bool tpl_is_old(const char *path, const char *file)
+{
+	struct stat sb;
+
+	if (stat(file, &sb) != 0 && (lstat(path, &sb) != 0 || !S_ISDIR(sb.st_mode)))
+		return false;
+	return sb.st_mtime < time(NULL) - TPL_KEEP_S;
+}
+
+/* Templates that nobody needs: servers were upgraded, schemas changed. */
 static void tpl_forget_old(void)
 {
 	char *folder = tpl_path("", ""), *file, *path;
 	struct bk_error ignored = bk_error_init();
 	struct dirent *entry;
-	struct stat sb;
 	DIR *dir = folder ? opendir(folder) : NULL;
 
 	while (dir && (entry = readdir(dir))) {
@@ -136,7 +168,7 @@ static void tpl_forget_old(void)
 			continue;
 		file = tpl_path(entry->d_name, "/" TPL_FILE);
 		path = tpl_path(entry->d_name, "");
-		if (file && path && stat(file, &sb) == 0 && sb.st_mtime < time(NULL) - TPL_KEEP_S)
+		if (file && path && tpl_is_old(path, file))
 			bk_fs_remove_tree(path, &ignored);
 		free(file);
 		free(path);
