@@ -62,7 +62,7 @@ bk_status bk_keeper_begin_late(struct bk_keeper *k, const struct bk_unpack *how,
 	if (pid == 0)
 		lat_copy(late, *how, pack, k, keeper);
 	if (pid < 0) {
-		bk_fail(err, BK_UNAVAILABLE, errno, "cannot start a process: %s", strerror(errno));
+		bk_fail(err, BK_IO, errno, "cannot start a process: %s", strerror(errno));
 		munmap(late, sizeof(*late));
 		return err->status;
 	}

@@ -84,7 +84,7 @@ static bk_status sta_put(const char *path, const char *text, struct bk_error *er
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	size_t len = strlen(text);
-	bool good = fd >= 0 && bk_fs_write_all(fd, text, len);
+	bool good = fd >= 0 && fchmod(fd, 0600) == 0 && bk_fs_write_all(fd, text, len);
 
 	if (fd >= 0 && close(fd) != 0)
 		good = false;
@@ -136,6 +136,8 @@ int bk_state_lock(const char *folder)
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
 
 	free(path);
+	if (fd >= 0)
+		fchmod(fd, 0600); /* whatever the umask is: others of this user come later */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		close(fd);
 		fd = -1;

@@ -81,7 +81,8 @@ static void swp_remove_run(const char *folder, const char *run)
 		bk_fs_remove_tree(run, &ignored);
 }
 
-bool bk_sweep_folder(const char *folder)
+/* `listed`: its keeper had written state.json once: what has none is not just coming up. */
+static bool swp_folder(const char *folder, bool listed)
 {
 	struct bk_error ignored = bk_error_init();
 	json_t *state;
@@ -92,7 +93,7 @@ bool bk_sweep_folder(const char *folder)
 		return false;
 	state = bk_state_read(folder);
 	/* Its keeper has yet to take the lock, and must not find it taken by us. */
-	if (!state && !swp_is_older(folder, SWP_YOUNG_S))
+	if (!state && !listed && !swp_is_older(folder, SWP_YOUNG_S))
 		return false;
 	lock = bk_state_lock(folder);
 	if (lock < 0) {
@@ -112,6 +113,19 @@ bool bk_sweep_folder(const char *folder)
 	return removed;
 }
 
+bool bk_sweep_folder(const char *folder)
+{
+	return swp_folder(folder, false);
+}
+
+/* The list's entries are links to what keepers make; or folders, for servers of other people. */
+static bool swp_is_keepers(const char *folder)
+{
+	const char *base = strrchr(folder, '/');
+
+	return base && strncmp(base + 1, BK_ROOT_PREFIX, strlen(BK_ROOT_PREFIX)) == 0;
+}
+
 static size_t swp_registered(void)
 {
 	char **ids = bk_state_ids(), *folder;
@@ -119,10 +133,10 @@ static size_t swp_registered(void)
 
 	for (i = 0; ids && ids[i]; i++) {
 		folder = bk_state_folder(ids[i]);
+		if (folder && bk_fs_is_folder(folder))
+			removed += swp_folder(folder, swp_is_keepers(folder));
 		if (folder && !bk_fs_is_folder(folder))
 			bk_state_unregister(ids[i]); /* tmpfs, after a reboot */
-		else if (folder)
-			removed += bk_sweep_folder(folder);
 		free(folder);
 	}
 	bk_strings_free(ids);

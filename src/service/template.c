@@ -126,6 +126,8 @@ bk_status bk_template_lock(int *out, const struct bk_service_run *run, const cha
 	if (fd < 0)
 		st = bk_fail(err, bk_fs_status(errno), errno, "cannot lock the template %s: %s",
 			     path ? path : key, strerror(errno));
+	else
+		fchmod(fd, 0600); /* whatever the umask is: later runs open it too */
 	while (st == BK_OK && flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		if (run->config.interrupted && *run->config.interrupted)
 			st = bk_fail(err, BK_CANCELLED, 0, "interrupted");

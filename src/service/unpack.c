@@ -286,7 +286,7 @@ static bk_status unp_files(struct unp_shared *shared, struct bk_error *err)
 			break;
 	}
 	if (begun == 0)
-		return bk_fail(err, BK_UNAVAILABLE, e, "cannot start a thread: %s", strerror(e));
+		return bk_fail(err, BK_IO, e, "cannot start a thread: %s", strerror(e));
 	for (i = 0; i < begun; i++) {
 		unp_join(shared, threads[i]);
 		/* the first real one; the others were called off because of it */

@@ -41,6 +41,16 @@ static bk_status fs_fail(struct bk_error *err, const char *what, const char *pat
 	return bk_fail(err, bk_fs_status(e), e, "cannot %s %s: %s", what, path, strerror(e));
 }
 
+/* A umask that takes something from the owner would keep us out of our own folder, now and later.
+ */
+static void fs_own(const char *path)
+{
+	struct stat sb;
+
+	if (stat(path, &sb) == 0 && (sb.st_mode & 0700) != 0700)
+		chmod(path, (sb.st_mode & 07777) | 0700);
+}
+
 bk_status bk_fs_mkdirs(const char *path, uint32_t mode, struct bk_error *err)
 {
 	char *copy, *p;
@@ -57,7 +67,9 @@ bk_status bk_fs_mkdirs(const char *path, uint32_t mode, struct bk_error *err)
 		if (c != '/' && c != '\0')
 			continue;
 		*p = '\0';
-		if (mkdir(copy, (mode_t)mode) != 0 && !(errno == EEXIST && bk_fs_is_folder(copy))) {
+		if (mkdir(copy, (mode_t)mode) == 0) {
+			fs_own(copy);
+		} else if (!(errno == EEXIST && bk_fs_is_folder(copy))) {
 			st = fs_fail(err, "make folder", copy);
 			break;
 		}
@@ -168,6 +180,8 @@ static bk_status fs_remove_at(int dirfd, const char *name, const char *path, dev
 	if (errno != EISDIR && errno != EPERM)
 		return fs_fail(err, "remove", path);
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return BK_OK; /* somebody else removes it too */
 	if (fd < 0)
 		return fs_fail(err, "open folder", path);
 	if (fstat(fd, &sb) != 0) {

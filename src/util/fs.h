@@ -14,7 +14,7 @@
  * NOT_FOUND, ENOMEM NOMEM, else IO. */
 bk_status bk_fs_status(int errnum);
 
-/* The folder and its missing parents; fine when it is there. */
+/* The folder and its missing parents; fine when it is there.  The umask counts for others only. */
 bk_status bk_fs_mkdirs(const char *path, uint32_t mode, struct bk_error *err);
 
 /* The whole file, NUL-terminated, at most `max` bytes (TOO_LARGE).  *out is the caller's to free;

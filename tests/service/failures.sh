@@ -2,6 +2,19 @@
 # Servers that do not come up, users without a name, secrets.
 . "$(dirname "$0")/lib.sh"
 
+# A reset by way of a keeper that was stopped ends a little after its deadline of a minute: meanwhile
+# the rest.
+(
+	export XDG_CACHE_HOME=$scratch/stopped
+	eval "$("$bakeoff" provision rediskv)"
+	keeper=$(jq .keeper.pid "$XDG_CACHE_HOME/bakeoff/instances/$BAKEOFF_REDISKV_ID/state.json")
+	kill -STOP "$keeper"
+	timeout 100 "$bakeoff" reset "$BAKEOFF_REDISKV_ID" || echo "status $?"
+	kill -CONT "$keeper"
+	"$bakeoff" teardown
+) >"$scratch/stopped.out" 2>&1 &
+stopped=$!
+
 # A server that exits at once: its log's last lines, in under a second
 for name in "${servers[@]}"; do
 	run exec "$name" -- true # the template is there
@@ -42,6 +55,22 @@ run exec --timeout 1s --set bin-dir="$scratch/bin" rediskv -- true
 wants_status 125
 wants_err 'starting redis-server took too long'
 [ $((SECONDS - begun)) -lt 6 ] || say "$ran: took $((SECONDS - begun)) s"
+[ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$ran: still listed"
+
+# Few descriptors, small files: the cause is named, and nobody waits
+for limit in '-n 7' '-n 9' '-n 12'; do
+	status=0
+	err=$(bash -c "ulimit $limit; exec timeout 20 '$bakeoff' exec rediskv -- true" 2>&1) || status=$?
+	ran="bakeoff exec rediskv under ulimit $limit"
+	wants_status 125
+	wants_err 'Too many open files$'
+	[ "$(wc -l <<<"$err")" = 1 ] || say "$ran: $err"
+done
+status=0
+err=$(bash -c "ulimit -f 1; exec timeout 20 '$bakeoff' exec rediskv -- true" 2>&1) || status=$?
+ran="bakeoff exec rediskv under ulimit -f 1"
+wants_status 125
+wants_err 'cannot write .*: File too large$'
 [ -z "$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")" ] || say "$ran: still listed"
 
 # A sign of life that another process left counts for nothing; neither does somebody else's
@@ -115,4 +144,7 @@ if [ "$(id -u)" = 0 ]; then
 		wants_out '^1$'
 	done
 fi
+wait "$stopped" || say "a keeper that was stopped: $(cat "$scratch/stopped.out")"
+grep -q "did not answer in time" "$scratch/stopped.out" && grep -qx 'status 1' "$scratch/stopped.out" ||
+	say "a reset by way of a keeper that was stopped: $(cat "$scratch/stopped.out")"
 finish

@@ -106,6 +106,78 @@ for name in "${servers[@]}"; do
 	wants_clean "$ran"
 done
 
+# The process that copies what can wait: killed or stopped, it is named, in time.  It is the keeper's
+# first child and lives for some hundredths of a second.
+copier_of() {
+	local keeper= first= others= comm= until=$((SECONDS + 5))
+	copier=
+	while [ "$SECONDS" -lt "$until" ] && [ -z "$others" ]; do
+		read -r keeper _ <"/proc/$1/task/$1/children" || true
+		read -r first others <"/proc/$keeper/task/$keeper/children" || true
+		read -r comm <"/proc/$first/comm" || continue
+		[ "$comm" = bakeoff-keeper ] && copier=$first && return
+	done 2>/dev/null
+}
+if [[ " ${servers[*]} " == *" postgresql "* ]]; then
+	for signal in KILL STOP; do
+		for _ in $(seq 40); do
+			"$bakeoff" exec --timeout 3s postgresql -- true 2>"$scratch/.err" &
+			bakeoff_pid=$!
+			copier_of "$bakeoff_pid"
+			[ -z "$copier" ] || kill "-$signal" "$copier" 2>/dev/null || true
+			begun=$SECONDS
+			ended
+			[ "$status" = 0 ] || break # else it had ended
+		done
+		ran="bakeoff exec postgresql, its copier gets $signal"
+		wants_status 125
+		case $signal in
+		KILL) wants_err 'copying the template .*data.pack .* to .*: the process that did it was killed' ;;
+		STOP) wants_err 'postgresql: copying the template took too long' ;;
+		esac
+		[ $((SECONDS - begun)) -lt 8 ] || say "$ran: took $((SECONDS - begun)) s"
+		rest=$(ls -A "$XDG_CACHE_HOME/bakeoff/instances")
+		[ -z "$rest" ] || say "$ran: left behind: $rest"
+	done
+fi
+
+# The keeper killed while it removes the folder, state.json first: the next start removes the rest.
+eval "$("$bakeoff" provision rediskv)"
+folder=$(readlink "$XDG_CACHE_HOME/bakeoff/instances/$BAKEOFF_REDISKV_ID")
+note
+kill -9 "$(noted_keeper)"
+wants_no_process 'a keeper killed while it removes' 2
+rm -f "$folder/state.json"
+run services
+[ ! -e "$folder" ] || say "a keeper killed while it removes: $folder stays"
+wants_clean 'a keeper killed while it removes' 2
+
+# A server that does not come up after a reset: said so in time, and nothing of it runs on.
+eval "$("$bakeoff" provision --timeout 2s rediskv)"
+note
+keeper=$(noted_keeper)
+for _ in $(seq 40); do
+	before=$(pgrep -P "$keeper")
+	"$bakeoff" reset "$BAKEOFF_REDISKV_ID" >"$scratch/.err" 2>&1 &
+	bakeoff_pid=$!
+	while read -r server _ <"/proc/$keeper/task/$keeper/children" || true; do
+		[ -n "$server" ] && [ "$server" != "$before" ] && break
+	done
+	until [ "$(cat "/proc/$server/comm")" = redis-server ]; do :; done
+	kill -STOP "$server"
+	ended
+	[ "$status" = 0 ] || break # else it was up already
+	kill -CONT "$server"
+done
+ran="bakeoff reset of a server that does not come up"
+wants_status 1
+wants_err 'took too long'
+[ -z "$(pgrep -P "$keeper")" ] || say "$ran: it runs on"
+run reset "$BAKEOFF_REDISKV_ID"
+wants_status 0
+run teardown
+wants_clean "$ran" 2
+
 # Killed at any moment of a start: nothing is left, and the next start works.
 for name in "${servers[@]}"; do
 	for after in 0.004 0.01 0.02 0.04 0.07 0.1; do

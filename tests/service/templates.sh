@@ -12,6 +12,8 @@ template_of() {
 }
 
 declare -A base
+mkdir -p "$XDG_CACHE_HOME/bakeoff/templates"/forgotten{,-not}-0123.new
+touch -d '40 days ago' "$XDG_CACHE_HOME/bakeoff/templates/forgotten-0123.new"
 for name in "${servers[@]}"; do
 	# Built by four at once: once
 	pids=()
@@ -26,6 +28,8 @@ for name in "${servers[@]}"; do
 		say "$name: not built once: $(cat "$scratch"/four.[1-4])"
 	template=$(template_of "$name")
 	base[$name]=$template # that of the schema comes later
+	[ ! -e "${template%/*}/forgotten-0123.new" ] || say "$name: half a template of long ago stays"
+	[ -e "${template%/*}/forgotten-not-0123.new" ] || say "$name: half a template of today went"
 	run exec "$name" -- true
 	wants_status 0
 	[ -z "$err" ] || say "$ran: with a template: $err"
@@ -51,6 +55,20 @@ for name in "${servers[@]}"; do
 	wants_status 0
 	wants_out '^1$'
 	wants_clean "$ran"
+
+	# No file, or of another pack: refused and made anew, and nobody waits for a FIFO
+	for damage in "rm '$template/data.pack'; mkfifo '$template/data.pack'" \
+		"rm '$template/template.json'; mkfifo '$template/template.json'" \
+		"rm '$template/data.pack'; ln -s /dev/zero '$template/data.pack'" \
+		"echo '{\"bytes\": 9223372036854775807}' >'$template/template.json'"; do
+		eval "$damage"
+		status=0
+		err=$(timeout 30 "$bakeoff" exec "$name" -- true 2>&1) || status=$?
+		ran="bakeoff exec $name after $damage"
+		wants_status 0
+		wants_err 'making the template'
+		[ -f "$template/data.pack" ] && [ -f "$template/template.json" ] || say "$ran: not made anew"
+	done
 
 	# Half built: no description, leftovers beside it
 	rm "$template/template.json"
@@ -95,6 +113,16 @@ for name in "${servers[@]}"; do
 	[ "$(stat -c %i "$spare/data" 2>/dev/null)" != "$this" ] || say "$ran: the spare was not taken"
 	rm -rf "$spare"
 	wants_clean "$ran"
+done
+
+# Whatever the umask is, what is made under it can be used later.
+for mask in 0 0777; do
+	rm -rf "$scratch/masked"
+	(umask "$mask" && XDG_CACHE_HOME=$scratch/masked "$bakeoff" exec rediskv -- sh -c umask >"$scratch/.out" 2>&1) ||
+		say "umask $mask: $(cat "$scratch/.out")"
+	grep -qx "0*${mask#0}" "$scratch/.out" || say "umask $mask: the command has $(cat "$scratch/.out")"
+	rest=$(find "$scratch/masked" \( -type d ! -perm 700 -o -type f ! -perm 600 \) -printf '%m %P\n')
+	[ -z "$rest" ] || say "umask $mask: $rest"
 done
 
 name=postgresql
