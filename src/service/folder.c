@@ -127,22 +127,23 @@ static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 				.stop = bk_keeper_stopped,
 				.stop_ctx = k};
 	struct bk_error cause = bk_error_init();
-	struct bk_pack pack;
-	bk_status st;
+	bk_status st = BK_OK;
 
+	if (k->pack.fd < 0)
+		st = bk_pack_open(&k->pack, run->template, &cause);
+	if (st != BK_OK)
+		bk_pack_close(&k->pack);
 	if (bk_template_take_spare(run, k->data))
 		return BK_OK;
 	/* What is measured begins with nothing left to copy. */
 	if (run->service && run->config.profile == BK_PROFILE_TEST)
 		how.late = BK_SERVICE_MEMBER(run->service, late);
-	st = bk_pack_open(&pack, run->template, &cause);
 	if (st == BK_OK)
-		st = bk_unpack_tree(&how, &pack, k->data, &cause);
+		st = bk_unpack_tree(&how, &k->pack, k->data, &cause);
 	if (st != BK_OK)
 		bk_keeper_copy_failed(k, &cause, err);
 	else if (how.late)
-		st = bk_keeper_begin_late(k, &how, &pack, err);
-	bk_pack_close(&pack);
+		st = bk_keeper_begin_late(k, &how, &k->pack, err);
 	return st;
 }
 

@@ -263,6 +263,7 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 				   .lock = -1,
 				   .attached = true,
 				   .guarded_fd = -1,
+				   .pack = {.fd = -1},
 				   .created = time(NULL),
 				   .shm_files = json_array()};
 	struct bk_keeper *k = &keeper;

@@ -50,6 +50,7 @@ struct bk_keeper {
 	char *data;       /* {data} */
 	char *command_log;
 	json_t *shm_files;
+	struct bk_pack pack; /* the template, open for resets: its file may go meanwhile */
 	struct bk_gone *gone;
 	size_t gone_count;
 	pid_t command; /* the one at work, or 0 */

@@ -115,6 +115,20 @@ for name in "${servers[@]}"; do
 	wants_clean "$ran"
 done
 
+# The templates may go at any time, also those of servers that run and are reset.
+eval "$("$bakeoff" provision rediskv)"
+note
+redis-cli -s "$BAKEOFF_REDISKV_SOCKET" SET planted seed >"$scratch/.out"
+rm -rf "$XDG_CACHE_HOME"/bakeoff/templates/rediskv-*
+for i in 1 2; do
+	run reset "$BAKEOFF_REDISKV_ID"
+	wants_status 0
+	[ "$(redis-cli -s "$BAKEOFF_REDISKV_SOCKET" EXISTS planted)" = 0 ] || say "$ran: not as it was at first"
+done
+run teardown
+wants_status 0
+wants_clean "$ran"
+
 # Whatever the umask is, what is made under it can be used later.
 for mask in 0 0777; do
 	rm -rf "$scratch/masked"
