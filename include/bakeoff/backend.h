@@ -567,8 +567,9 @@ struct bk_service {
 	const char *socket;                   /* what clients are told; NULL: none */
 	const char *url_socket, *url_tcp;     /* what goes in is percent-encoded; NULL: none */
 	const struct bk_service *alternative; /* tried when the programs are not there; or NULL */
-	/* Folders of {data} that the server does not need before a client connects: with the
-	 * profile `test` a copy of the template fills them while it starts.  Or NULL. */
+	/* Folders right below {data}, by name, that the server does not need before a client
+	 * connects: with the profile `test` a copy of the template fills them while it starts.
+	 * Or NULL. */
 	const char *const *late;
 	/* Run on a server that is about to be stopped and to become the template: what makes copies
 	 * smaller.  Or NULL. */
