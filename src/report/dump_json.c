@@ -6,6 +6,7 @@
 #include <bakeoff/backend_util.h>
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,38 @@ struct rows { /* a query's rows, as objects in a list */
 	json_t *list;
 };
 
+/* A count is written as one: 301, not 301.0. */
+static json_t *number_of(double value)
+{
+	if (value == floor(value) && fabs(value) < 9007199254740992.0) /* 2^53 */
+		return json_integer((json_int_t)value);
+	return json_real(value);
+}
+
+/* The same for all within: text that SQLite or an earlier program wrote.  Takes `v` over. */
+static json_t *counts_of(json_t *v)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+	void *next;
+
+	if (json_is_real(v)) {
+		item = number_of(json_real_value(v));
+		json_decref(v);
+		return item;
+	}
+	json_array_foreach(v, i, item)
+	{
+		json_array_set_new(v, i, counts_of(json_incref(item)));
+	}
+	json_object_foreach_safe(v, next, key, item)
+	{
+		json_object_set_new(v, key, counts_of(json_incref(item)));
+	}
+	return v;
+}
+
 static json_t *value_of(const char *text, enum kind kind)
 {
 	json_t *v = NULL;
@@ -29,9 +62,9 @@ static json_t *value_of(const char *text, enum kind kind)
 	if (!text)
 		return json_null();
 	if (kind == NUMBER)
-		v = json_real(strtod(text, NULL));
+		v = number_of(strtod(text, NULL));
 	else if (kind == JSON)
-		v = json_loads(text, JSON_DECODE_ANY, NULL);
+		v = counts_of(json_loads(text, JSON_DECODE_ANY, NULL));
 	return v ? v : json_string(text);
 }
 

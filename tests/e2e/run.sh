@@ -72,6 +72,8 @@ wants_usage 'table, md, csv or json'
 # what is kept of a run: order, seed, host, options, features, raw figures
 run show --results r.db --format json
 wants_status 0
+grep -qE '"(run|rounds?|position)": [0-9]+,?$' <<<"$out" && ! grep -qE '": -?[0-9]+\.0,?$' <<<"$out" ||
+	say "show writes counts as fractions: $(grep -m3 -E '": -?[0-9]+\.0,?$' <<<"$out")"
 jq -e '.seed == "7" and .host.cores_allowed > 0 and .host.data.filesystem != null and
 	.host.wakeup_ns.free > 0 and .host.pinning == "none" and
 	(.variants[1].nodes.options.path | length) > 0 and (.variants[1].nodes.looped | index("walk")) != null and
