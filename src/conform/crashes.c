@@ -133,10 +133,18 @@ struct stage {
 	uint32_t durability;
 };
 
+static struct bk_box *stage_open(struct bk_test *t, const struct stage *stage)
+{
+	struct bk_layered *l = bk_test_open(t, BK_SPACE_A, stage->durability, BK_OPEN_CHECK);
+
+	return bk_test_join(t, l, stage->durability);
+}
+
 static void stage_prepare(struct bk_test *t, void *ctx)
 {
 	struct stage *stage = ctx;
-	struct bk_box *b = bk_test_durable(t, stage->durability, BK_OPEN_CHECK);
+	struct bk_box *b = stage->round > 0 ? stage_open(t, stage)
+					    : bk_test_durable(t, stage->durability, BK_OPEN_CHECK);
 
 	if (stage->plan->prepare)
 		stage->plan->prepare(b, stage->round);
@@ -146,8 +154,7 @@ static void stage_prepare(struct bk_test *t, void *ctx)
 static void stage_check(struct bk_test *t, void *ctx)
 {
 	struct stage *stage = ctx;
-	struct bk_layered *l = bk_test_open(t, BK_SPACE_A, stage->durability, BK_OPEN_CHECK);
-	struct bk_box *b = bk_test_join(t, l, stage->durability);
+	struct bk_box *b = stage_open(t, stage);
 	unsigned k;
 
 	for (k = 0; k <= stage->round; k++)
