@@ -187,7 +187,7 @@ static void no_inodes(void **state)
 	}
 	expect_full(st);
 	assert_contains(err.message, "inodes");
-	assert_in_range(n, 5, 60);
+	assert_between(n, 5, 60);
 	ok(t->node.remove(s, bk_slice_str("n0"), &err));
 }
 

@@ -186,10 +186,10 @@ static void a_cursor_through_compaction(void **state)
 			char name[16] = "";
 			int k;
 
-			assert_in_range(hits[i].id.len, 2, 15);
+			assert_between(hits[i].id.len, 2, 15);
 			memcpy(name, hits[i].id.data, hits[i].id.len);
 			k = atoi(name + 1);
-			assert_in_range(k, 0, 2 * N - 1);
+			assert_between(k, 0, 2 * N - 1);
 			met[k]++;
 		}
 		s = writer;
@@ -211,7 +211,7 @@ static void a_cursor_through_compaction(void **state)
 		if (i >= 400 && i < N)
 			assert_int_equal(met[i], 1);
 		else
-			assert_in_range(met[i], 0, 1);
+			assert_between(met[i], 0, 1);
 	}
 	t->session.close(reader);
 }
