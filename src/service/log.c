@@ -76,6 +76,46 @@ static void log_tail(struct bk_buf *out, const struct bk_keeper *k, const char *
 		close(fd);
 }
 
+/* Where the trouble begins, if a line says so in one of the words that servers have for it: the
+ * last lines of some are about their own orderly end. */
+static char *log_trouble(char *text)
+{
+	static const char *const words[] = {"[ERROR]", "FATAL:", "PANIC:", "ERROR:", NULL};
+	char *first = NULL, *p;
+	size_t i;
+
+	for (i = 0; words[i]; i++) {
+		p = strstr(text, words[i]);
+		if (p && (!first || p < first))
+			first = p;
+	}
+	while (first && first > text && first[-1] != '|')
+		first--;
+	return first;
+}
+
+/* As many of its lines as go into `max` bytes, from the end back or from `from` on. */
+static char *log_cut(char *text, size_t len, char *from, size_t max)
+{
+	char *p = from ? from : text, *end;
+
+	if (strlen(p) <= max)
+		return p;
+	if (!from) {
+		p = text + len - max;
+		while ((*p & 0xc0) == 0x80)
+			p++; /* not from the middle of a letter */
+		return strchr(p, '|') ? strchr(p, '|') + 1 : p;
+	}
+	end = p + max;
+	while (end > p && (*end & 0xc0) == 0x80)
+		end--;
+	*end = '\0';
+	if (strrchr(p, '|'))
+		*strrchr(p, '|') = '\0';
+	return p;
+}
+
 void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const char *path,
 			off_t from)
 {
@@ -92,15 +132,10 @@ void bk_keeper_log_line(char *out, size_t cap, const struct bk_keeper *k, const 
 	while (len > 0 && strchr("| \r", tail.data[len - 1]))
 		tail.data[--len] = '\0';
 	p = tail.data;
-	if (len > max) {
-		p = tail.data + len - max;
-		while ((*p & 0xc0) == 0x80)
-			p++; /* not from the middle of a letter */
-		if (strchr(p, '|'))
-			p = strchr(p, '|') + 1;
-	}
-	if (p)
+	if (p) {
+		p = log_cut(p, len, len > max ? log_trouble(p) : NULL, max);
 		p += strspn(p, "| ");
+	}
 	snprintf(out, cap, "%s", p ? p : "");
 	bk_buf_free(&tail);
 }
