@@ -1,5 +1,5 @@
 /*
- * service.c - a private server, as data: MariaDB, or else MySQL 8.
+ * service.c - a private server, as data: MariaDB, or else MySQL.
  *
  * Accounts come from an init file, which the server reads as itself before it takes connections, at
  * every start: a copied data folder gets this server's passwords, and none stands in an argument
@@ -95,6 +95,7 @@ static const struct bk_setting other_settings[] = {
 	COMMON_SETTINGS,
 	{"mysqlx", "0", 0, 0},
 	{"disable-log-bin", "1", 0, 0},
+	{"secure-file-priv", "{run}", 0, 0}, /* packages name a folder that need not be there */
 	{"innodb-redo-log-capacity", "32M", BK_WHEN_TEST, 0},
 	{"innodb-redo-log-capacity", "100M", BK_WHEN_BENCH, 0},
 	{NULL, NULL, 0, 0},
@@ -132,7 +133,7 @@ static const char *const users[] = {"mysql", NULL};
 	.url_socket = "mysql://{user}:{password}@localhost/{database}?socket={socket}",            \
 	.url_tcp = "mysql://{user}:{password}@{host}:{port}/{database}"
 
-/* ---- MySQL 8 -------------------------------------------------------------------- */
+/* ---- MySQL ---------------------------------------------------------------------- */
 
 static const char *const other_programs[] = {"mysqld", "mysql", NULL};
 static const char *const other_search[] = {"/usr/sbin",       "/usr/libexec",
@@ -192,6 +193,7 @@ static const char *const mariadb_init_argv[] = {"mariadb-install-db",
 						"--auth-root-authentication-method=socket",
 						"--skip-test-db",
 						"--skip-name-resolve",
+						"--force", /* a host without a name */
 						NULL};
 static const struct bk_command mariadb_init[] = {{.argv = mariadb_init_argv}, {.argv = NULL}};
 static const char *const mariadb_argv[] = {SERVER_ARGV("mariadbd"), NULL};
