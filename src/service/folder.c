@@ -53,6 +53,8 @@ static bk_status fld_make_run(struct bk_keeper *k, struct bk_error *err)
 		free(k->run_folder);
 		k->run_folder = NULL;
 		st = bk_root_short(&k->run_folder, k->run->suffix, k->run->folder, err);
+		if (st == BK_OK) /* best effort, as long as it is young nobody removes it */
+			k->run_lock = bk_state_lock_folder(k->run_folder);
 	} else if (mkdir(k->run_folder, 0700) != 0) {
 		st = fld_fail(err, "make folder", k->run_folder);
 	}

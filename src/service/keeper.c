@@ -261,6 +261,7 @@ void bk_keeper_main(struct bk_service_run *run, int control)
 	struct bk_keeper keeper = {.run = run,
 				   .listener = -1,
 				   .lock = -1,
+				   .run_lock = -1,
 				   .attached = true,
 				   .guarded_fd = -1,
 				   .pack = {.fd = -1},

@@ -36,6 +36,7 @@ struct bk_keeper {
 	int listener; /* for teardown and reset: a socket in the folder */
 	int signals;
 	int lock;
+	int run_lock;  /* of a {run} that is elsewhere: the folder itself, open and locked */
 	bool attached; /* ends when the starter does */
 	bool quit;
 	bool told; /* to stop, by the starter: it was not killed */

@@ -145,6 +145,17 @@ int bk_state_lock(const char *folder)
 	return fd;
 }
 
+int bk_state_lock_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static char *sta_entry(const char *id, struct bk_error *err)
 {
 	char *folder, *path;

@@ -25,6 +25,8 @@ json_t *bk_state_read(const char *folder); /* NULL: none, or not readable */
 
 /* The lock, held until the descriptor is closed; -1: somebody else has it, or it cannot be made. */
 int bk_state_lock(const char *folder);
+/* The same without a file in it: the folder itself is locked. */
+int bk_state_lock_folder(const char *folder);
 
 bk_status bk_state_register(const char *id, const char *folder, struct bk_error *err);
 void bk_state_unregister(const char *id);

@@ -143,21 +143,28 @@ static size_t swp_registered(void)
 	return removed;
 }
 
-/* A folder for sockets is told apart by the link to the folder that it belongs to, which has the
- * lock: it goes when that one is gone.  Without a link its keeper is just making it, or was killed
- * while it did. */
+/* A folder for sockets is told apart by the link to the folder that it belongs to: it goes when
+ * that one is gone.  Without a link its keeper is just making it, or was killed while it did.  In
+ * another mount namespace (a container that shares /dev/shm) that folder may be out of sight: the
+ * keeper has this one locked too. */
 static void swp_socket_folder(const char *path)
 {
 	struct bk_error ignored = bk_error_init();
 	char owner[4096], *link = bk_fs_join(path, BK_ROOT_OWNER_LINK);
 	ssize_t n = link ? readlink(link, owner, sizeof(owner) - 1) : -1;
+	int lock;
 
 	free(link);
 	if (n > 0)
 		owner[n] = '\0';
-	if (swp_is_ours(path) && swp_is_older(path, SWP_YOUNG_S) &&
-	    (n <= 0 || !bk_fs_is_folder(owner)))
-		bk_fs_remove_tree(path, &ignored);
+	if (!swp_is_ours(path) || !swp_is_older(path, SWP_YOUNG_S) ||
+	    (n > 0 && bk_fs_is_folder(owner)))
+		return;
+	lock = bk_state_lock_folder(path);
+	if (lock < 0)
+		return;
+	bk_fs_remove_tree(path, &ignored);
+	close(lock);
 }
 
 static bool swp_ends_with(const char *name, const char *end)

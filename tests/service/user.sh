@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The same as an ordinary user: what basics.sh and kills.sh show, and that root's are not touched.
+# The same as an ordinary user: what basics.sh, kills.sh and others show, and that root's are not touched.
 set -euo pipefail
 if [ "$(id -u)" != 0 ]; then
-	exit 0 # basics.sh and kills.sh have been run as one already
+	exit 0 # they have been run as one already
 fi
 . "$(dirname "$0")/reachable.sh"
 # Debian has this user on every machine, for nothing in particular.
 as_user=(setpriv --reuid=games --regid=games --clear-groups env -u XDG_RUNTIME_DIR -u XDG_CACHE_HOME HOME=/)
 cd / # where everybody may be
 failed=0
-for script in basics kills provision; do
+for script in basics kills provision where; do
 	"${as_user[@]}" "$scripts/$script.sh" "$program" "$build" || {
 		echo "FAILED: $script.sh as user games"
 		failed=1
