@@ -19,6 +19,8 @@
 #include <mysql.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ROWS    20000
 #define DOC     120 /* sysbench's column c */
@@ -265,39 +267,74 @@ enum rival {
 	BARE,  /* the client library alone, same statement */
 };
 
-/* Each of the two connects anew for each of its turns, as sysbench does: where the scheduler puts a
- * connection's thread of the server stays for as long as that lives, and is worth a factor of two
- * on few processors. */
-static double our_rate(struct bench_store *b, struct reader *readers, size_t n)
+struct turn {
+	enum rival rival;
+	struct reader *readers;
+	size_t n;
+};
+
+static double our_rate(const struct turn *turn)
+{
+	struct bench_store b;
+	double rate;
+	size_t i;
+
+	open_store(&b);
+	for (i = 0; i < turn->n; i++) {
+		turn->readers[i].b = &b;
+		turn->readers[i].s = bench_session(&b, BK_DURABLE_NONE);
+	}
+	rate = rate_of(turn->readers, turn->n, read_slice);
+	for (i = 0; i < turn->n; i++)
+		b.io->tables.session.close(turn->readers[i].s);
+	return rate; /* without bench_close(), which removes the store: others come after */
+}
+
+static double bare_rate(const struct turn *turn)
 {
 	double rate;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		readers[i].s = bench_session(b, BK_DURABLE_NONE);
-	rate = rate_of(readers, n, read_slice);
-	for (i = 0; i < n; i++)
-		b->io->tables.session.close(readers[i].s);
+	for (i = 0; i < turn->n; i++)
+		bare_prepare(&turn->readers[i]);
+	rate = rate_of(turn->readers, turn->n, bare_slice);
+	for (i = 0; i < turn->n; i++) {
+		mysql_stmt_close(turn->readers[i].stmt);
+		mysql_close(turn->readers[i].conn);
+	}
 	return rate;
 }
 
-static double their_rate(enum rival rival, struct reader *readers, size_t n)
+/* A process of its own for each turn, with connections of its own, as sysbench has: where the
+ * scheduler puts threads that are new, here and in the server, is worth a factor of two on few
+ * processors, and stays so for as long as they live. */
+static double apart(double (*rate)(const struct turn *), const struct turn *turn)
 {
-	double rate;
-	size_t i;
+	double result = 0;
+	int fds[2], status;
+	pid_t pid;
 
-	if (rival == STOCK)
-		return sysbench("oltp_point_select", "run", n);
-	if (rival == EQUAL)
-		return sysbench(BENCH_SOURCE "/point_select.lua", "run", n);
-	for (i = 0; i < n; i++)
-		bare_prepare(&readers[i]);
-	rate = rate_of(readers, n, bare_slice);
-	for (i = 0; i < n; i++) {
-		mysql_stmt_close(readers[i].stmt);
-		mysql_close(readers[i].conn);
+	if (pipe(fds) != 0 || (pid = fork()) < 0)
+		bench_die("no process");
+	if (pid == 0) {
+		result = rate(turn);
+		_exit(write(fds[1], &result, sizeof(result)) == sizeof(result) ? 0 : 1);
 	}
-	return rate;
+	close(fds[1]);
+	if (read(fds[0], &result, sizeof(result)) != sizeof(result) ||
+	    waitpid(pid, &status, 0) != pid || status != 0)
+		bench_die("a turn failed");
+	close(fds[0]);
+	return result;
+}
+
+static double their_rate(const struct turn *turn)
+{
+	if (turn->rival == BARE)
+		return apart(bare_rate, turn);
+	return sysbench(turn->rival == STOCK ? "oltp_point_select"
+					     : BENCH_SOURCE "/point_select.lua",
+			"run", turn->n);
 }
 
 static double measure_get(size_t n, enum rival rival)
@@ -305,36 +342,36 @@ static double measure_get(size_t n, enum rival rival)
 	static const char *const names[] = {"sysbench, own table", "sysbench, equal row", "bare"};
 	struct rows *rows = make_rows(ROWS, false);
 	struct reader readers[4];
+	struct turn turn = {rival, readers, n};
 	struct bk_session *s;
 	double ratios[PAIRS];
 	struct bench_store b;
 	char table[128];
-	size_t i, turn;
+	size_t i, who;
 
 	memset(readers, 0, sizeof(readers));
-	open_store(&b);
-	if (rival == STOCK)
-		sysbench("oltp_point_select", "prepare", 1);
 	for (i = 0; i < n; i++) {
-		readers[i].b = &b;
 		readers[i].rows = rows;
 		bk_rng_init(&readers[i].rng, i);
 	}
+	open_store(&b);
 	s = bench_session(&b, BK_DURABLE_NONE);
 	load_rows(&b, s, rows, ROWS);
 	b.io->tables.session.close(s);
+	if (rival == STOCK)
+		sysbench("oltp_point_select", "prepare", 1);
 	table_of_nodes(table, sizeof(table));
 	setenv("BENCH_TABLE", table, 1);
-	our_rate(&b, readers, n);
-	their_rate(rival, readers, n);
+	apart(our_rate, &turn);
+	their_rate(&turn);
 	for (i = 0; i < PAIRS; i++) {
 		double ours = 0, theirs = 0;
 
-		for (turn = 0; turn < 2; turn++) { /* who is first changes */
-			if (turn == i % 2)
-				theirs = their_rate(rival, readers, n);
+		for (who = 0; who < 2; who++) { /* who is first changes */
+			if (who == i % 2)
+				theirs = their_rate(&turn);
 			else
-				ours = our_rate(&b, readers, n);
+				ours = apart(our_rate, &turn);
 		}
 		ratios[i] = ours / theirs;
 		if (getenv("BENCH_VERBOSE"))
