@@ -3,7 +3,8 @@
  *
  * A store's library may keep a thread of its own once a store has been opened.  A process that is
  * then forked has the library's memory and not its thread, and waits for ever when that is needed
- * (a compaction that is due).  So a case that forks writers opens no store itself: it has that done apart.
+ * (a compaction that is due).  So a case that forks writers opens no store itself: it has that done
+ * apart.
  */
 #ifndef BK_CONFORM_APART_H
 #define BK_CONFORM_APART_H
