@@ -145,7 +145,7 @@ static bk_status fld_copy(struct bk_keeper *k, struct bk_error *err)
 	if (st != BK_OK)
 		bk_keeper_copy_failed(k, &cause, err);
 	else if (how.late)
-		st = bk_keeper_begin_late(k, &how, &k->pack, err);
+		st = bk_keeper_begin_late(k, &how, err);
 	return st;
 }
 

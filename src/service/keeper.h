@@ -92,7 +92,7 @@ bk_status bk_keeper_copy_failed(const struct bk_keeper *k, const struct bk_error
 /* ---- late.c */
 /* Begins to copy what the server does not need before it is ready, in a process of its own. */
 bk_status bk_keeper_begin_late(struct bk_keeper *k, const struct bk_unpack *how,
-			       const struct bk_pack *pack, struct bk_error *err);
+			       struct bk_error *err);
 /* Waits for that.  `st` and `err` are how the start went meanwhile; a copy that failed outranks
  * them, being the cause.  Afterwards there is no such process. */
 bk_status bk_keeper_end_late(struct bk_keeper *k, bk_status st, struct bk_error *err);

@@ -21,15 +21,14 @@
 struct bk_late { /* in memory that both processes see */
 	pid_t pid;
 	bool running;
-	bk_status status; /* INTERNAL until it is known */
-	struct bk_error error;
+	struct bk_error error; /* OK once all is copied; until then that it was killed */
 };
 
-static void lat_copy(struct bk_late *late, struct bk_unpack how, const struct bk_pack *pack,
-		     const struct bk_keeper *k, pid_t keeper) __attribute__((noreturn));
+static void lat_copy(struct bk_late *late, struct bk_unpack how, const struct bk_keeper *k,
+		     pid_t keeper) __attribute__((noreturn));
 
-static void lat_copy(struct bk_late *late, struct bk_unpack how, const struct bk_pack *pack,
-		     const struct bk_keeper *k, pid_t keeper)
+static void lat_copy(struct bk_late *late, struct bk_unpack how, const struct bk_keeper *k,
+		     pid_t keeper)
 {
 	struct bk_error cause = bk_error_init();
 
@@ -38,29 +37,25 @@ static void lat_copy(struct bk_late *late, struct bk_unpack how, const struct bk
 		_exit(1);
 	how.stop = NULL;                                     /* it is killed */
 	how.workers = how.workers > 1 ? how.workers - 1 : 1; /* the server needs one too */
-	late->status = bk_unpack_late(&how, pack, k->data, &cause);
-	if (late->status != BK_OK)
-		bk_keeper_copy_failed(k, &cause, &late->error);
+	bk_unpack_late(&how, &k->pack, k->data, &cause);
+	late->error = cause;
 	_exit(0);
 }
 
 bk_status bk_keeper_begin_late(struct bk_keeper *k, const struct bk_unpack *how,
-			       const struct bk_pack *pack, struct bk_error *err)
+			       struct bk_error *err)
 {
 	struct bk_late *late = mmap(NULL, sizeof(*late), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct bk_error killed = bk_error_init();
 	pid_t keeper = getpid(), pid;
 
 	if (late == MAP_FAILED)
 		return bk_fail(err, BK_NOMEM, errno, "out of memory");
-	late->status = BK_INTERNAL;
 	late->error = bk_error_init();
-	bk_fail(&killed, BK_INTERNAL, 0, "the process that did it was killed");
-	bk_keeper_copy_failed(k, &killed, &late->error);
+	bk_fail(&late->error, BK_INTERNAL, 0, "the process that did it was killed");
 	pid = fork();
 	if (pid == 0)
-		lat_copy(late, *how, pack, k, keeper);
+		lat_copy(late, *how, k, keeper);
 	if (pid < 0) {
 		bk_fail(err, BK_IO, errno, "cannot start a process: %s", strerror(errno));
 		munmap(late, sizeof(*late));
@@ -96,9 +91,8 @@ bk_status bk_keeper_end_late(struct bk_keeper *k, bk_status st, struct bk_error 
 			bk_keeper_wait(k, NULL, 5);
 		if (st == BK_OK)
 			st = bk_keeper_check(k, "copying the template", err);
-	} else if (late->status != BK_OK) {
-		*err = late->error;
-		st = err->status;
+	} else if (late->error.status != BK_OK) {
+		st = bk_keeper_copy_failed(k, &late->error, err);
 	}
 	k->late = NULL;
 	munmap(late, sizeof(*late));

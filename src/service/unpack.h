@@ -30,7 +30,7 @@ bk_status bk_unpack_late(const struct bk_unpack *how, const struct bk_pack *pack
 /* As many as there are processors for it, two at most: more only get in each other's way. */
 unsigned bk_unpack_workers(void);
 
-/* bk_fs_remove_tree() by two workers.  Nobody else may be at work in it. */
+/* bk_fs_remove_tree() by two workers; others may be at work in it. */
 bk_status bk_unpack_remove(const char *path, struct bk_error *err);
 
 #endif
