@@ -4,6 +4,7 @@
  * The one invariant: a run is a function of the seed and of which operations are left in, so that
  * `--seed` replays it and a smaller one can be looked for.
  */
+#include "conform/apart.h"
 #include "conform/model.h"
 #include "conform/report.h"
 #include "conform/sanitize.h"
@@ -199,9 +200,7 @@ static void model(struct bk_test *t, const struct variant *v)
 	bk_test_shut_box(v->durability ? bk_test_durable(t, v->durability, v->flags)
 				       : bk_test_box_at(t, BK_SPACE_A, 0, v->flags));
 	memset(&a, 0, sizeof(a));
-	a.reached =
-		mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(t, a.reached != MAP_FAILED, "mmap: %s", strerror(errno));
+	a.reached = bk_test_shared(t, sizeof(*a.reached));
 	for (run = 0; run < RUNS; run++) {
 		a.count = OPS;
 		a.ops = malloc(OPS * sizeof(*a.ops));
