@@ -220,11 +220,11 @@ static void table_of_nodes(char *out, size_t cap)
 /* The same row by the same index, asked for with the client library alone. */
 static void bare_prepare(struct reader *r)
 {
-	char table[128], sql[300];
+	char sql[300];
 
-	table_of_nodes(table, sizeof(table));
 	r->conn = bare_connect();
-	snprintf(sql, sizeof(sql), "SELECT version,segs,doc FROM `%s` WHERE id=?", table);
+	snprintf(sql, sizeof(sql), "SELECT version,segs,doc FROM `%s` WHERE id=?",
+		 getenv("BENCH_TABLE"));
 	r->stmt = mysql_stmt_init(r->conn);
 	if (!r->stmt || mysql_stmt_prepare(r->stmt, sql, strlen(sql)))
 		bench_die("%s: %s", sql, mysql_error(r->conn));
