@@ -240,8 +240,7 @@ bk_status bk_check_tables(struct bk_tables *tables, const struct bk_backend *des
 static bk_status check_late(const struct bk_service *service, const char *path,
 			    struct bk_error *err)
 {
-	const size_t end = offsetof(struct bk_service, late) + sizeof(service->late);
-	const char *const *late = service->struct_size >= end ? service->late : NULL;
+	const char *const *late = BK_SERVICE_MEMBER(service, late);
 
 	for (; late && *late; late++) {
 		if (!**late || strchr(*late, '/') || strcmp(*late, ".") == 0 ||

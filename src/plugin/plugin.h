@@ -23,6 +23,12 @@ struct bk_tables {
 	struct bk_place_ops place;
 };
 
+/* A member that came after the first version of the service's table. */
+#define BK_SERVICE_MEMBER(service, name)                                                           \
+	((service)->struct_size >= offsetof(struct bk_service, name) + sizeof((service)->name)     \
+		 ? (service)->name                                                                 \
+		 : NULL)
+
 struct bk_plugin {
 	struct bk_backend desc;  /* copy; zero beyond what the backend's struct_size covers */
 	struct bk_tables tables; /* complete; desc's own table pointers are not to be called */

@@ -16,12 +16,6 @@
 #define BK_SERVICE_TIMEOUT UINT64_C(60000000000)
 #define BK_SERVICE_PORTS   4
 
-/* A member that came after the first version of the table. */
-#define BK_SERVICE_MEMBER(service, name)                                                           \
-	((service)->struct_size >= offsetof(struct bk_service, name) + sizeof((service)->name)     \
-		 ? (service)->name                                                                 \
-		 : NULL)
-
 struct bk_service_run {
 	const struct bk_plugin *plugin;
 	struct bk_options *options;

@@ -130,6 +130,16 @@ json_t *bk_state_read(const char *folder)
 	return state;
 }
 
+/* The descriptor once it is locked; else it is closed: -1. */
+static int sta_locked(int fd)
+{
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 int bk_state_lock(const char *folder)
 {
 	char *path = bk_fs_join(folder, STA_LOCK);
@@ -138,22 +148,14 @@ int bk_state_lock(const char *folder)
 	free(path);
 	if (fd >= 0)
 		fchmod(fd, 0600); /* whatever the umask is: others of this user come later */
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return sta_locked(fd);
 }
 
 int bk_state_lock_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return sta_locked(fd);
 }
 
 static char *sta_entry(const char *id, struct bk_error *err)
